@@ -128,6 +128,7 @@ class FakeEvaluator final : public Evaluator {
     if (at_finals) at_finals();
     if (stop && stop()) return {};
     remeasured.assign(finalists.begin(), finalists.end());
+    rounds.push_back(remeasured);
     std::vector<Trial> trials;
     if (again) {
       for (const Configuration& configuration : finalists) trials.push_back(again(configuration));
@@ -137,7 +138,8 @@ class FakeEvaluator final : public Evaluator {
   }
 
   std::vector<Configuration> submitted, remeasured, withdrawn;
-  bool tells_of_compiling = false;  // reports each submission as Compiled first, in order
+  std::vector<std::vector<Configuration>> rounds;  // all lists of which `remeasured` is the last
+  bool tells_of_compiling = false;                 // reports each submission as Compiled first, in order
   bool preferred = false;
   bool hurried = false;
   Answer again;

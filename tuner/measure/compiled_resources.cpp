@@ -11,25 +11,16 @@
 namespace tuner {
 namespace {
 
-/// Checks limits that depend on the compiled kernel. Warps get registers in units of 256 (CUDA occupancy calculator,
-/// "register allocation unit size" since compute capability 3.0).
+/// Checks limits that depend on the compiled kernel.
 std::optional<std::string> violated_limit(const std::string& expression, const LoadedLaunch& launch,
                                           const DeviceLimits& limits) {
   const auto& [shape, resources, resident, why_not] = launch;
-  const std::int64_t warps = (shape.threads_per_block() + limits.warp_size - 1) / limits.warp_size;
-  const std::int64_t of_warp = (std::int64_t{resources.registers} * limits.warp_size + 255) / 256 * 256;
-  if (warps * of_warp > limits.registers_per_block)
-    return fmt::format("{}: {} registers a thread in blocks of {} threads are {}, more than the {} of a block",
-                       expression, resources.registers, shape.threads_per_block(), warps * of_warp,
-                       limits.registers_per_block);
-  const std::int64_t shared = resources.static_shared_bytes + shape.shared_bytes;
-  if (shared > limits.max_shared_bytes)
-    return fmt::format("{}: {} bytes of shared memory ({} static, {} dynamic) exceed the {} of a block", expression,
-                       shared, resources.static_shared_bytes, shape.shared_bytes, limits.max_shared_bytes);
+  if (const auto why = violated_by_kernel(shape, resources.registers, resources.static_shared_bytes, limits))
+    return expression + ": " + *why;
   if (resident == 0) return std::nullopt;
   if (const auto crowded = not_resident(shape, resident, limits))
     return fmt::format("{}, with {} registers a thread and {} bytes of shared memory: {}", expression,
-                       resources.registers, shared, *crowded);
+                       resources.registers, resources.static_shared_bytes + shape.shared_bytes, *crowded);
   return std::nullopt;
 }
 

@@ -47,8 +47,8 @@ struct SamplingOptions {
   double target_width = 0.01;     ///< wanted width of the median's 95% interval, relative to the median
   double max_seconds = 1.0;       ///< for one configuration; min_samples are always taken
 
-  /// Finalists are measured again in this many rounds, with this many samples in each.
-  std::size_t finalist_rounds = 15;
+  /// At each placement, finalists are measured again in this many rounds, with this many samples in each.
+  std::size_t finalist_rounds = 5;
   std::size_t finalist_samples = 2;
 
   /// Shorter hot runs are repeated in one sample, so that the clock's resolution does not matter.

@@ -118,6 +118,38 @@ TEST(Decide, CallsALeadOfFewNanosecondsATieWhereItIsToldHowFew) {
   EXPECT_EQ(decide(trials, {.min_lead_ns = 140, .default_at = 1}).winner, 0u);
 }
 
+/// Two placements of 10 samples each, at which the times are multiplied by \p factors.
+std::vector<double> placed(std::vector<double> samples, std::pair<double, double> factors) {
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] *= i < 10 ? factors.first : factors.second;
+  return samples;
+}
+
+TEST(Decide, CallsALeadATieThatIsTurnedRoundAtAPlacement) {
+  for (const double there : {1.006, 0.999}) {
+    const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)),
+                                    trial(64, 16, placed(drifting(1000, 0.1, 1), {1.009, there}))};
+    EXPECT_EQ(decide(trials, {.placements = {10, 10}}).winner, there > 1 ? 0u : 1u);
+  }
+}
+
+TEST(Decide, GoesToTheDefaultUnlessItIsBeatenAtEachPlacementOrClearly) {
+  for (const auto& [ratios, winner] :
+       {std::pair(std::pair(1.1, 1.05), 0u), {{1.15, 0.99}, 1u}, {{1.7, 0.99}, 0u}}) {
+    const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)),
+                                    trial(64, 16, placed(drifting(1000, 0.1, 1), ratios))};
+    EXPECT_EQ(decide(trials, {.default_at = 1, .placements = {10, 10}}).winner, winner);
+  }
+}
+
+TEST(Decide, GoesToTheDefaultWhereASmallLeadDiffersAsMuchBetweenPlacements) {
+  for (const auto& [ratios, winner] : {std::pair(std::pair(1.06, 1.05), 0u), {{1.08, 1.005}, 1u}}) {
+    const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)),
+                                    trial(64, 16, placed(drifting(1000, 0.1, 1), ratios))};
+    EXPECT_EQ(decide(trials, {.min_lead_ns = 200, .default_at = 1, .placements = {10, 10}}).winner, winner);
+    EXPECT_EQ(decide(trials, {.default_at = 1, .placements = {10, 10}}).winner, 0u);
+  }
+}
+
 TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2)),
                                   trial(128, 64, drifting(1002, 10, 1))};

@@ -125,43 +125,110 @@ TEST_F(TuneSession, NamesTheDefaultWhenItTurnsOutToBeTheFastestAmongTheFinalists
   EXPECT_EQ(result.best->configuration, first_);
 }
 
-TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithIt) {
+TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOfItAtEachPlacement) {
   spec_.default_configuration = first_;
   for (const bool holds : {true, false}) {
-    FakeEvaluator evaluator;
-    std::size_t asked = 0;  // the optimum leads by 10% among the finalists; alone, it may lead again or not
+    FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
     evaluator.again = [&](const Configuration& c) {
-      const bool alone = evaluator.remeasured.size() == 2 && asked++ >= 2;
-      return measured(c, c == optimum_ && (holds || !alone) ? 9000 : 10'000);
+      const bool turned = !holds && evaluator.rounds.size() == 3;
+      return measured(c, c == first_ ? 10'000 : turned ? 10'100 : 9000);
     };
     const SessionResult result = run(evaluator);
+    EXPECT_EQ(evaluator.rounds.size(), 3u);
     EXPECT_THAT(evaluator.remeasured, UnorderedElementsAre(optimum_, first_));
     EXPECT_EQ(result.best->configuration, holds ? optimum_ : first_);
+    EXPECT_EQ(result.best->measurement()->metrics.at("placements"), 3);
   }
 }
 
-TEST_F(TuneSession, AsksOnceMoreInTheOtherOrderWhereThePlacesInMemoryCouldTurnTheLeadRound) {
-  spec_.default_configuration = first_;
-  for (const bool holds : {true, false}) {
-    FakeEvaluator evaluator;
-    std::size_t asked = 0;
-    evaluator.again = [&](const Configuration& c) {
-      if (c == optimum_) ++asked;  // the first time beside other finalists
-      return measured(c, c == optimum_ && (holds || asked < 3) ? 1700 : 2000);
-    };
-    EXPECT_EQ(run(evaluator).best->configuration, holds ? optimum_ : first_);
-    EXPECT_EQ(asked, 3u);
-    EXPECT_THAT(evaluator.remeasured, ElementsAre(first_, optimum_)) << "loaded in the other order";
-  }
-}
-
-TEST_F(TuneSession, NamesTheDefaultWhereTheLeadIsOnlyAFewStepsOfTheClock) {
-  spec_.default_configuration = first_;
-  FakeEvaluator evaluator;
-  evaluator.again = [&](const Configuration& c) { return measured(c, c == optimum_ ? 3900 : 4000); };
+TEST_F(TuneSession, TellsAnIntervalThatCoversWhatDiffersBetweenPlacements) {
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    return measured(c, (c == optimum_ ? 9000 : 12'000) + 100 * double(evaluator.rounds.size()));
+  };
   const SessionResult result = run(evaluator);
-  EXPECT_EQ(result.best->configuration, first_);
-  EXPECT_THAT(result.ties, ElementsAre(optimum_));
+  ASSERT_TRUE(result.best);
+  const Measurement& told = *result.best->measurement();
+  EXPECT_EQ(told.samples_ns.size(), 9u);
+  EXPECT_EQ(told.median_ns, 9200);
+  EXPECT_LE(told.low_ns, 9100);
+  EXPECT_GE(told.high_ns, 9300);
+}
+
+TEST_F(TuneSession, LoadsFinalistsInAnotherOrderAtEachPlacement) {
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) { return measured(c, 1000); };
+  run(evaluator);
+  ASSERT_EQ(evaluator.rounds.size(), 3u);
+  for (const std::size_t i : {0u, 1u})
+    EXPECT_THAT(evaluator.rounds[i + 1], ElementsAre(evaluator.rounds[i][1], evaluator.rounds[i][0]));
+}
+
+TEST_F(TuneSession, NamesTheDefaultWhereASmallLeadWasSeenAtOnePlacementOnly) {
+  spec_.default_configuration = first_;
+  for (const std::size_t placements : {1u, 3u}) {
+    FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 4 * cost(c)); });
+    evaluator.again = [&](const Configuration& c) {
+      if (evaluator.rounds.size() > placements) return failed(c, LaunchError{"the worker went away"});
+      return measured(c, c == optimum_ ? 3900 : 4000);
+    };
+    const SessionResult result = run(evaluator);
+    EXPECT_EQ(result.best->configuration, placements == 1 ? first_ : optimum_);
+    EXPECT_EQ(result.best->measurement()->metrics.at("placements"), double(placements));
+  }
+}
+
+TEST_F(TuneSession, LetsWhoeverMayBeFasterThanTheWinnerIntoTheFinalsUntilNobodyIsLeft) {
+  // In the search, the optimum was lucky, and has no rival. Each time that some are measured, they are slower again.
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == optimum_ ? 500 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) { return measured(c, cost(c) + (c == rival_ ? 20 : 100)); };
+  const SessionResult result = run(evaluator);
+  EXPECT_THAT(evaluator.rounds.front(), ElementsAre(optimum_));
+  EXPECT_EQ(result.best->configuration, rival_) << "1070, the optimum 1100";
+  for (const Trial& trial : result.trials)
+    EXPECT_TRUE(trial.measurement()->metrics.contains("placements") || trial.measurement()->median_ns >= 1070);
+  EXPECT_TRUE(warnings_.texts.empty());
+}
+
+TEST_F(TuneSession, LetsThoseThatWereGivenUpAgainstALuckyTimeIntoTheFinalsToo) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 500 : cost(c));
+    std::get<Measurement>(trial.outcome).abandoned = c == rival_;
+    return trial;
+  });
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == rival_ ? 900 : 2000); };
+  EXPECT_EQ(run(evaluator).best->configuration, rival_);
+}
+
+TEST_F(TuneSession, SaysWhenTheTimeEndsBeforeAllThatMayBeFasterWereMeasuredAgain) {
+  options_.budget.wall_time = std::chrono::hours(4);
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == optimum_ ? 500 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 1060 : cost(c));
+    trial.times.measure = 3600;
+    return trial;
+  };
+  EXPECT_EQ(run(evaluator).best->configuration, optimum_);
+  EXPECT_THAT(warnings_.texts,
+              ElementsAre(HasSubstr("a configuration that may be faster was measured beside the best")));
+}
+
+TEST_F(TuneSession, NamesTheSameOfThoseThatAreEquallyGoodInWhateverOrderTheyWereTried) {
+  for (const char* objective : {"time", "transactions"}) {
+    options_.objective.name = objective;
+    std::set<std::string> named;
+    for (const std::size_t capacity : {1u, 2u, 3u, 5u, 8u, 11u}) {  // the last to be submitted ends first
+      const auto answer = [](const Configuration& c) {
+        Trial trial = measured(c, 1000);
+        std::get<Measurement>(trial.outcome).metrics["transactions"] = 64;
+        return trial;
+      };
+      FakeEvaluator evaluator(answer, capacity);
+      if (capacity % 2 == 1) evaluator.again = answer;
+      named.insert(run(evaluator).best->configuration.text());
+    }
+    EXPECT_EQ(named.size(), 1u) << objective;
+  }
 }
 
 TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAgain) {
@@ -190,11 +257,11 @@ TEST_F(TuneSession, NamesTheNextBestWhenAFinalistTookItsWorkerDownAfterItWasMeas
   EXPECT_EQ(stored_best(), rival_.text());
 }
 
-TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
+TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailAtTheNextPlacement) {
   spec_.default_configuration = first_;
   FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
   evaluator.again = [&](const Configuration& c) {
-    if (evaluator.remeasured.size() > 2) return measured(c, c == optimum_ ? 900 : 1000);
+    if (evaluator.rounds.size() == 1 || c == rival_) return measured(c, c == optimum_ ? 900 : 1000);
     Trial trial = failed(c, LaunchError{"illegal address"});
     trial.crashed = true;
     return trial;
@@ -325,6 +392,7 @@ TEST_F(TuneSession, MeasuresALoneBestAgainWhereItsMetricsAreWanted) {
   spec_.default_configuration = optimum_;
   const auto answer = [&](const Configuration& c) { return measured(c, c == optimum_ ? 500 : cost(c)); };
   FakeEvaluator without(answer), with(answer);
+  options_.budget.trials = 1;
   run(without);
   EXPECT_TRUE(without.remeasured.empty());
   options_.remeasure_one = true;

@@ -108,6 +108,21 @@ std::optional<std::string> violated_limit(const LaunchShape& shape, const Device
   return not_resident(shape, std::min<std::int64_t>(by_threads, limits.max_blocks_per_sm) * limits.sm_count, limits);
 }
 
+std::optional<std::string> violated_by_kernel(const LaunchShape& shape, int registers, std::int64_t static_shared_bytes,
+                                              const DeviceLimits& limits) {
+  const std::int64_t threads = shape.threads_per_block();
+  const std::int64_t warps = round_up(round_up(threads, limits.warp_size) / limits.warp_size, sub_partitions(limits));
+  const std::int64_t all = warps * round_up(std::int64_t{registers} * limits.warp_size, register_unit(limits));
+  if (all > limits.registers_per_block)
+    return std::to_string(registers) + " registers a thread in blocks of " + std::to_string(threads) + " threads are " +
+           std::to_string(all) + ", more than the " + std::to_string(limits.registers_per_block) + " of a block";
+  const std::int64_t shared = static_shared_bytes + shape.shared_bytes;
+  if (shared <= limits.max_shared_bytes) return std::nullopt;
+  return std::to_string(shared) + " bytes of shared memory (" + std::to_string(static_shared_bytes) + " static, " +
+         std::to_string(shape.shared_bytes) + " dynamic) exceed the " + std::to_string(limits.max_shared_bytes) +
+         " of a block";
+}
+
 std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t resident, const DeviceLimits& limits) {
   if (!shape.cooperative || shape.blocks() <= resident) return std::nullopt;
   const std::string holds = resident % limits.sm_count != 0 ? "the device holds " + std::to_string(resident)

@@ -39,6 +39,11 @@ struct LaunchShape {
 /// not_resident(), and so does one with a cluster: see adopt_cluster().
 std::optional<std::string> violated_limit(const LaunchShape& shape, const DeviceLimits& limits);
 
+/// Why no block of \p shape fits on a multiprocessor, for a kernel of \p registers a thread (0: unknown) and \p
+/// static_shared_bytes a block; nothing if one does.
+std::optional<std::string> violated_by_kernel(const LaunchShape& shape, int registers, std::int64_t static_shared_bytes,
+                                              const DeviceLimits& limits);
+
 /// Why the blocks of a cooperative \p shape cannot all be resident; nothing if they can, or if \p shape is not
 /// cooperative. The device holds \p resident of them.
 std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t resident, const DeviceLimits& limits);

@@ -42,22 +42,46 @@ const Measurement& measured(const Trial& trial) {
   return *measurement;
 }
 
-/// Simplest first.
-std::pair<int, std::string> simplicity(const Trial& trial) {
-  return {trial.resources ? trial.resources->registers : std::numeric_limits<int>::max(), trial.configuration.text()};
+/// Whether sample k of both was taken at nearly the same moment.
+bool in_pairs(const Trial& a, const Trial& b) {
+  const std::size_t n = measured(a).samples_ns.size();
+  return a.round != 0 && a.round == b.round && n >= 2 && n == measured(b).samples_ns.size();
 }
 
-bool tie(const Trial& first, const Trial& second, const DecideOptions& options) {
+std::vector<double> ratios(const Trial& fast, const Trial& slow) {
+  const std::vector<double>&of_fast = measured(fast).samples_ns, &of_slow = measured(slow).samples_ns;
+  std::vector<double> out(of_fast.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = of_slow[i] / of_fast[i];
+  return out;
+}
+
+/// The median of \p values at each placement.
+std::vector<double> medians(std::span<const double> values, const Placements& placements) {
+  std::vector<double> out;
+  for (const std::size_t samples : placements) {
+    const std::size_t here = std::min(samples, values.size());
+    if (here > 0) out.push_back(median(values.first(here)));
+    values = values.subspan(here);
+  }
+  return out;
+}
+
+bool tie(const Trial& first, const Trial& second, const Placements& placements) {
   const Measurement &fastest = measured(first), &other = measured(second);
-  const double least = std::max(kMinLead, options.min_lead_ns / fastest.median_ns);
-  if (other.median_ns > fastest.median_ns * (1 + std::max(kMaxLoss, least))) return false;
-  if (other.median_ns <= fastest.median_ns * (1 + least)) return true;
-  const std::size_t n = fastest.samples_ns.size();
-  const bool in_pairs = first.round != 0 && first.round == second.round;
-  if (!in_pairs || n < 2 || n != other.samples_ns.size()) return other.low_ns <= fastest.high_ns;
-  std::vector<double> ratios(n);
-  for (std::size_t i = 0; i < n; ++i) ratios[i] = other.samples_ns[i] / fastest.samples_ns[i];
-  return median_interval(ratios).low <= 1 + least;
+  if (other.median_ns > fastest.median_ns * (1 + kMaxLoss)) return false;
+  if (other.median_ns <= fastest.median_ns * (1 + kMinLead)) return true;
+  return least_ratio(first, second, placements) <= 1 + kMinLead;
+}
+
+bool ties_with_default(const Trial& one, const Trial& the_default, const DecideOptions& options) {
+  if (tie(one, the_default, options.placements)) return true;
+  const double time = measured(one).median_ns, of_default = measured(the_default).median_ns;
+  if (time < kClearLead * of_default) return false;
+  const bool is_small = of_default - time < options.min_lead_ns;
+  if (options.placements.size() < 2 || !in_pairs(one, the_default)) return is_small;
+  const std::vector<double> everywhere = medians(ratios(one, the_default), options.placements);
+  const auto [least, most] = std::ranges::minmax(everywhere);
+  return least <= 1 + kMinLead || (is_small && (least + most) / 2 - 1 <= most - least);
 }
 
 }  // namespace
@@ -110,6 +134,45 @@ double clock_step(std::span<const double> values, double when_equal) {
   return std::isinf(step) ? when_equal : step;
 }
 
+Measurement combined(std::span<const Measurement> parts) {
+  Measurement all = parts.front();
+  std::vector<double> clocks;
+  double step = 0, least = all.median_ns, most = all.median_ns;
+  all.samples_ns.clear();
+  for (const Measurement& part : parts) {
+    all.samples_ns.insert(all.samples_ns.end(), part.samples_ns.begin(), part.samples_ns.end());
+    least = std::min(least, part.median_ns);
+    most = std::max(most, part.median_ns);
+    all.throttled |= part.throttled;
+    all.converged &= part.converged;
+    if (part.clock_mhz > 0) clocks.push_back(part.clock_mhz);
+    if (const auto found = part.metrics.find("clock_step_ns"); found != part.metrics.end())
+      step = std::max(step, found->second);
+    all.metrics.insert(part.metrics.begin(), part.metrics.end());
+  }
+  const MedianInterval interval = median_interval(all.samples_ns);
+  all.median_ns = median(all.samples_ns);
+  all.low_ns = std::min(least, std::max(0.0, interval.low - step / 2));
+  all.high_ns = std::max(most, interval.high + step / 2);
+  all.relative_noise = all.median_ns > 0 ? scaled_mad(all.samples_ns) / all.median_ns : 0;
+  all.clock_mhz = clocks.empty() ? 0 : median(clocks);
+  if (step > 0) all.metrics["clock_step_ns"] = step;
+  all.metrics["placements"] = static_cast<double>(parts.size());
+  return all;
+}
+
+std::pair<int, std::string> simplicity(const Trial& trial) {
+  return {trial.resources ? trial.resources->registers : std::numeric_limits<int>::max(), trial.configuration.text()};
+}
+
+double least_ratio(const Trial& fast, const Trial& slow, const Placements& placements) {
+  if (!in_pairs(fast, slow)) return measured(slow).low_ns / measured(fast).high_ns;
+  const std::vector<double> pairs = ratios(fast, slow);
+  double least = median_interval(pairs).low;
+  for (const double here : medians(pairs, placements)) least = std::min(least, here);
+  return least;
+}
+
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options) {
   if (finalists.empty()) throw std::invalid_argument("decide: no finalists");
   for (const Trial& trial : finalists) measured(trial);
@@ -122,18 +185,22 @@ Standings decide(std::span<const Trial> finalists, const DecideOptions& options)
 
   Standings standings;
   standings.fastest = order.front();
+  const Trial& fastest = finalists[standings.fastest];
+  const std::optional<std::size_t> the_default = options.default_at;
+  const auto is_ahead = [&](std::size_t i) {
+    return !the_default || (measured(finalists[i]).median_ns < measured(finalists[*the_default]).median_ns &&
+                            !ties_with_default(finalists[i], finalists[*the_default], options));
+  };
   std::vector<std::size_t> group;
   for (const std::size_t i : order)
-    if (i == standings.fastest || tie(finalists[standings.fastest], finalists[i], options)) group.push_back(i);
-  const std::optional<std::size_t> the_default = options.default_at;
+    if (i == standings.fastest || tie(fastest, finalists[i], options.placements) ||
+        (i == the_default && !is_ahead(standings.fastest)))
+      group.push_back(i);
   if (the_default && std::ranges::find(group, *the_default) != group.end()) {
     standings.winner = *the_default;
   } else {
-    const auto slower = [&](std::size_t i) {
-      return the_default && measured(finalists[i]).median_ns > measured(finalists[*the_default]).median_ns;
-    };
     standings.winner = *std::ranges::min_element(group, [&](std::size_t a, std::size_t b) {
-      return std::pair(slower(a), simplicity(finalists[a])) < std::pair(slower(b), simplicity(finalists[b]));
+      return std::pair(!is_ahead(a), simplicity(finalists[a])) < std::pair(!is_ahead(b), simplicity(finalists[b]));
     });
   }
   std::copy_if(group.begin(), group.end(), std::back_inserter(standings.ties),

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/result/outcome.hpp>
@@ -43,9 +45,27 @@ inline constexpr double kClearLead = 0.8;
 /// differed by this much after it was loaded again.
 inline constexpr double kPlacementNs = 200;
 
+/// The placements of code and data at which trials were measured side by side: the number of samples at each, in their
+/// order. Empty: one placement, or trials that were not measured side by side.
+using Placements = std::vector<std::size_t>;
+
+/// One measurement of all samples of \p parts, which were taken at as many placements. Its interval contains the
+/// medians of all of them, because the next process has another placement. The metric "placements" has their number;
+/// other metrics are those of the first part that has them. Precondition: there are parts.
+Measurement combined(std::span<const Measurement> parts);
+
+/// Simplest first: fewest registers, then canonical text.
+std::pair<int, std::string> simplicity(const Trial& trial);
+
+/// How many times as long as \p fast \p slow takes at least: at each placement, and by the 95% interval over all
+/// samples. Trials with the same Trial::round and the same number of samples are compared sample by sample, others by
+/// their intervals.
+double least_ratio(const Trial& fast, const Trial& slow, const Placements& placements = {});
+
 struct DecideOptions {
-  double min_lead_ns = 0;                 ///< a smaller lead is always a tie
-  std::optional<std::size_t> default_at;  ///< position of the kernel's default among the finalists
+  double min_lead_ns = 0;                      ///< of a placement; see decide()
+  std::optional<std::size_t> default_at = {};  ///< position of the kernel's default among the finalists
+  Placements placements = {};
 };
 
 struct Standings {
@@ -56,12 +76,16 @@ struct Standings {
 
 /// Names a winner among measured trials. The fastest wins if it leads by more than the noise. Otherwise it is a tie.
 /// The kernel's default wins a tie if it takes part in it, else the simplest configuration: the one with the fewest
-/// registers, then the first in canonical text order. A configuration that is slower than the default never wins.
+/// registers, then the first in canonical text order. A configuration that is not ahead of the default never wins.
 ///
-/// A lead of less than 0.2% or DecideOptions::min_lead_ns is a tie. A larger lead is not a tie if it is also above 1%;
-/// otherwise the noise decides. Two trials with the same Trial::round and the same number of samples are compared
-/// sample by sample. They tie if the 95% interval of the median ratio reaches down to the least lead. Others tie if
-/// their intervals overlap. Throws std::invalid_argument if there are no \p finalists or one has no measurement.
+/// A lead of less than 0.2% is a tie, and one of more than 1% is none. Between them it is a tie if least_ratio() is at
+/// most 1.002.
+///
+/// The fastest of several owes part of its lead to luck. Unless it takes less than kClearLead of the default's time, it
+/// therefore has to lead the default by 0.2% at each placement. A lead of less than DecideOptions::min_lead_ns must
+/// also be larger than its range over the placements; over a single one, it is a tie with the default.
+///
+/// Throws std::invalid_argument if there are no \p finalists or one has no measurement.
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options = {});
 
 }  // namespace tuner

@@ -2,6 +2,7 @@
 /// The trials of a session: which one leads, which one wins, and whether none can. Private to this room.
 
 #include <limits>
+#include <set>
 
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
@@ -33,7 +34,8 @@ class Contest {
   /// Seconds to reserve for measuring the leaders again, estimated from their samples. Precondition: there is a wall
   /// time.
   double time_for_finalists() const;
-  /// Measures the leaders again, side by side. Their first measurements were made minutes apart, at other clock rates.
+  /// Measures the leaders again, side by side and at several placements. Their first measurements were made minutes
+  /// apart, at other clock rates. Goes on until nobody is left who may be faster than the winner, or the time is over.
   void settle_finalists();
   /// Asks SessionOptions::check about the winner. If the winner is wrong, asks about the next one.
   void check_winner();
@@ -43,16 +45,30 @@ class Contest {
   SessionResult result;
 
  private:
+  /// One of those that are measured again.
+  struct Finalist {
+    std::size_t trial = 0;  // position in result.trials
+    std::vector<Measurement> placements = {};
+    bool in_pairs = true;  // Trial::round was set each time
+    double seconds = 0;    // about the time of a round for it
+  };
+
   bool is_sound(const Trial& trial) const;
   bool can_win(const Trial& trial) const;
   void prefer_if_better(std::size_t i);
   double objective_of(std::size_t i) const { return *options_.objective(*result.trials[i].measurement()); }
+  bool is_default(std::size_t i) const { return result.trials[i].configuration == spec_.default_configuration; }
+  bool goes_before(std::size_t a, std::size_t b) const;
   std::vector<std::size_t> leaders() const;
+  std::vector<std::size_t> challengers() const;
   double least_time_for(const std::vector<std::size_t>& trials) const;
   std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
-  void measure_again(const std::vector<std::size_t>& all);
-  void confirm_winner(const std::vector<std::size_t>& finalists);
-  void choose_winner(std::vector<std::size_t> finalists);
+  double time_for_more(double begun) const;
+  double seconds_for_round(std::size_t others) const;
+  bool measure_again();
+  bool is_settled() const;
+  void choose_from_all();
+  void choose_from_finalists();
 
   const KernelSpec& spec_;
   Evaluator& evaluator_;
@@ -61,6 +77,9 @@ class Contest {
   Observer& observer_;
   const Clock::time_point start_ = options_.started.value_or(Clock::now());
   std::optional<std::size_t> best_;  // position in result.trials
+  std::vector<Finalist> finals_;     // those that are still in the race
+  std::set<std::size_t> again_;      // were measured again, or could not be
+  double seconds_for_one_ = 0;       // of the last round of the finals, for each of them
   bool has_warned_of_metrics_ = false;
 };
 

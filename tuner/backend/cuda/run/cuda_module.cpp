@@ -136,15 +136,10 @@ Variable get_variable(CUmodule module, const std::string& symbol) {
 std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
                                               const DeviceLimits& limits) {
   if (std::optional<std::string> violated = violated_limit(shape, limits)) return violated;
+  const Resources& has = kernel.resources;
+  if (std::optional<std::string> why = violated_by_kernel(shape, has.registers, has.static_shared_bytes, limits))
+    return why;
   const std::int64_t threads = shape.threads_per_block();
-  const std::int64_t shared = shape.shared_bytes + kernel.resources.static_shared_bytes;
-  if (shared > limits.max_shared_bytes)
-    return fmt::format("{} bytes of shared memory ({} static) exceed the limit of {} per block", shared,
-                       kernel.resources.static_shared_bytes, limits.max_shared_bytes);
-  const Occupancy fit = occupancy(limits, threads, kernel.resources.registers, shared);
-  if (fit.blocks_per_sm == 0 && fit.limiter == OccupancyLimiter::registers)
-    return fmt::format("{} threads of {} registers exceed the limit of {} registers per block", threads,
-                       kernel.resources.registers, limits.registers_per_block);
   if (threads > kernel.max_threads_per_block)
     return fmt::format("block of {} threads exceeds this kernel's limit of {} (registers or __launch_bounds__)",
                        threads, kernel.max_threads_per_block);
@@ -152,6 +147,7 @@ std::optional<std::string> why_not_launchable(const KernelFunction& kernel, cons
   if (std::optional<std::string> contradiction = adopt_cluster(adopted, kernel.cluster)) return contradiction;
   if (shape.has_attributes())
     if (std::optional<std::string> why = why_no_attributes(shape)) return why;
+  const Occupancy fit = occupancy(limits, threads, has.registers, shape.shared_bytes + has.static_shared_bytes);
   return not_resident(shape, std::int64_t{fit.blocks_per_sm} * limits.sm_count, limits);
 }
 

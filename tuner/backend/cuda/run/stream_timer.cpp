@@ -9,10 +9,6 @@
 namespace tuner::cuda {
 namespace {
 
-constexpr std::size_t kGroup = 16;      // samples released together, at most
-constexpr std::size_t kFirstGroup = 4;  // the same while the time of one sample is unknown
-constexpr double kGroupSeconds = 0.05;  // time of a group, short enough to notice a deadline
-
 // The driver blocks a launch while about 1024 are queued. On a held stream, that would last until the hold expires.
 constexpr std::size_t kQueueLimit = 600;
 constexpr unsigned long long kHoldLimitNs = 500'000'000;
@@ -82,8 +78,9 @@ StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::in
       sm_count_(static_cast<unsigned>(sm_count)),
       kernels_(compiled),
       mapped_(sizeof(Shared)),
+      begin_(make_event()),
+      end_(make_event()),
       flush_bytes_(2 * l2_bytes / 16 * 16) {
-  for (std::size_t i = 0; i < 2 * kGroup; ++i) events_.push_back(make_event());
   const std::size_t bytes = static_cast<std::size_t>(flush_bytes_) + 256;  // the last word is the kernel's sink
   check(driver().cuMemAlloc(&flush_data_, bytes), "cuMemAlloc");
   check(driver().cuMemsetD8Async(flush_data_, 0, bytes, stream_), "cuMemsetD8Async");
@@ -103,7 +100,8 @@ void StreamTimer::leak() noexcept {
   flush_data_ = 0;
   mapped_.leak();
   kernels_.leak();
-  for (UniqueEvent& event : events_) (void)event.release();
+  (void)begin_.release();
+  (void)end_.release();
 }
 
 StreamTimer::Shared& StreamTimer::shared() const { return *static_cast<Shared*>(mapped_.host()); }
@@ -122,14 +120,14 @@ void StreamTimer::flush() {
                  flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
 }
 
-/// The clock during the group; if its stamps do not show it, during the kernel that held the stream before.
+/// The clock during the sample; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {
   const double around = megahertz(shared().let_go, shared().after);
   return around > 0 ? around : megahertz(shared().held, shared().let_go);
 }
 
 std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
-                                                  const SampleRequest& request, std::size_t count) {
+                                                  const SampleRequest& request) {
   const Driver& cu = driver();
   ++ticket_;
   hold();
@@ -150,69 +148,41 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
     add(request.refills.size());
     return result;
   };
-  for (std::size_t sample = 0; sample < count; ++sample) {
-    CUresult result = request.refills_each_run ? CUDA_SUCCESS : refill();
-    if (result == CUDA_SUCCESS) result = launch_all(before);
-    // After the preparing launches, which leave the data in L2.
-    if (request.cold && result == CUDA_SUCCESS) flush();
-    if (result == CUDA_SUCCESS) check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
-    for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) {
-      if (request.refills_each_run) result = refill();
-      if (result == CUDA_SUCCESS) result = launch_all(launches);
-    }
-    if (result != CUDA_SUCCESS) {
-      release();
-      return SamplingFailure{result, true};
-    }
-    check(cu.cuEventRecord(events_[2 * sample + 1].get(), stream_), "cuEventRecord");
-    add(3);
+  CUresult result = request.refills_each_run ? CUDA_SUCCESS : refill();
+  if (result == CUDA_SUCCESS) result = launch_all(before);
+  // After the preparing launches, which leave the data in L2.
+  if (request.cold && result == CUDA_SUCCESS) flush();
+  if (result == CUDA_SUCCESS) check(cu.cuEventRecord(begin_.get(), stream_), "cuEventRecord");
+  for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) {
+    if (request.refills_each_run) result = refill();
+    if (result == CUDA_SUCCESS) result = launch_all(launches);
   }
+  if (result != CUDA_SUCCESS) {
+    release();
+    return SamplingFailure{result, true};
+  }
+  check(cu.cuEventRecord(end_.get(), stream_), "cuEventRecord");
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
   release();
   return std::nullopt;
 }
 
-/// Until when a group whose deadline has passed may continue. If its samples do end, the kernel is slow but does not
-/// hang, and giving up a running kernel costs the process. \p each: seconds of earlier samples; 0: unknown.
-Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double each) const {
-  const Clock::time_point now = Clock::now();
-  if (each <= 0) {
-    std::size_t done = 0;
-    while (done < size && driver().cuEventQuery(events_[2 * done + 1].get()) == CUDA_SUCCESS) ++done;
-    if (done == 0) return now;
-    each = std::chrono::duration<double>(now - start).count() / static_cast<double>(done);
-  }
-  return now + std::chrono::duration_cast<Clock::duration>(
-                   std::chrono::duration<double>(2 * each * static_cast<double>(size) + 0.01));
-}
-
 std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                                    const Deadline& deadline, std::vector<Sample>& samples,
                                                    std::span<PreparedLaunch> before) {
-  const std::size_t a_run = launches.size() + (request.refills_each_run ? request.refills.size() : 0);
-  const std::size_t a_sample =
-      3 + before.size() + (request.refills_each_run ? 0 : request.refills.size()) + request.batch * a_run;
-  const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
-  std::size_t size = std::min(most, kFirstGroup);
-  double each = 0;  // seconds for a sample
-  for (std::size_t left = request.samples; left > 0;) {
+  double each = 0;  // seconds that the sample before took
+  for (std::size_t left = request.samples; left > 0; --left) {
     if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
-    size = std::min(size, left);
     const Clock::time_point start = Clock::now();
-    if (std::optional<SamplingFailure> failure = queue(before, launches, request, size)) return failure;
+    if (std::optional<SamplingFailure> failure = queue(before, launches, request)) return failure;
     CUresult result = wait_for(stream_, deadline);
-    if (result == CUDA_ERROR_NOT_READY) result = wait_for(stream_, grace(start, size, each));
+    // If samples do end, the kernel is slow but does not hang, and giving up a running kernel costs the process.
+    if (result == CUDA_ERROR_NOT_READY && each > 0) result = wait_for(stream_, deadline_after(2 * each + 0.01));
     if (result != CUDA_SUCCESS) return SamplingFailure{result, false};
-    const double clock = clock_mhz();
-    for (std::size_t i = 0; i < size; ++i) {
-      float milliseconds = 0;
-      check(driver().cuEventElapsedTime(&milliseconds, events_[2 * i].get(), events_[2 * i + 1].get()),
-            "cuEventElapsedTime");
-      samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock});
-    }
-    left -= size;
-    each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(size);
-    size = static_cast<std::size_t>(std::clamp(kGroupSeconds / each, 1.0, static_cast<double>(most)));
+    float milliseconds = 0;
+    check(driver().cuEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cuEventElapsedTime");
+    samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock_mhz()});
+    each = std::chrono::duration<double>(Clock::now() - start).count();
   }
   return std::nullopt;
 }

@@ -1,0 +1,232 @@
+// Finalists: who is measured again, how often, and which of them wins.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
+#include <tuner/session/tuning/contest.hpp>
+#include <tuner/session/wisdom/trial_store.hpp>
+
+namespace tuner {
+namespace {
+
+/// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
+constexpr double kFinalistFactor = 1.03;
+constexpr std::size_t kMostFinalists = 8;
+/// The placements of code and data at which a winner, and whoever ties with it, is measured.
+constexpr std::size_t kPlacements = 3;
+/// The largest part of the wall time, or without one of the time so far, for measuring the finalists again.
+constexpr double kMostForFinalists = 0.25;
+/// Without a wall time, the finals may take this time even after a short search.
+constexpr double kShortFinals = 2;
+/// The samples of a finalist at each placement (MeasureOptions::finalist_rounds and finalist_samples), and some to warm
+/// up and verify.
+constexpr double kFinalistSamples = kPlacements * 14;
+/// The runs of a finalist that even a short time has: to warm up, in three rounds, and to verify.
+constexpr double kLeastFinalistRuns = 12;
+/// All runs of a finalist, also to warm up and to verify, over its samples.
+constexpr double kRunsOverSamples = 1.6;
+
+}  // namespace
+
+/// Positions of the fastest trials, and always that of the default.
+std::vector<std::size_t> Contest::leaders() const {
+  std::vector<std::size_t> leaders;
+  if (!best_) return leaders;
+  std::optional<std::size_t> the_default;
+  for (std::size_t i = 0; i < result.trials.size(); ++i) {
+    const Trial& trial = result.trials[i];
+    if (!is_sound(trial) || !options_.objective(*trial.measurement())) continue;
+    if (is_default(i)) the_default = i;
+    if (can_win(trial) && objective_of(i) <= best_objective() * kFinalistFactor) leaders.push_back(i);
+  }
+  std::ranges::sort(leaders, [&](auto a, auto b) { return goes_before(a, b); });
+  if (leaders.size() > kMostFinalists) leaders.resize(kMostFinalists);
+  if (the_default && std::ranges::find(leaders, *the_default) == leaders.end()) leaders.push_back(*the_default);
+  return leaders;
+}
+
+/// Those whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
+/// that were given up early: the time that they were compared with may have been a lucky one.
+std::vector<std::size_t> Contest::challengers() const {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < result.trials.size(); ++i) {
+    const Trial& trial = result.trials[i];
+    if (is_sound(trial) && !again_.contains(i) && options_.objective(*trial.measurement()) &&
+        objective_of(i) < best_objective())
+      all.push_back(i);
+  }
+  std::ranges::sort(all, [&](auto a, auto b) { return goes_before(a, b); });
+  return all;
+}
+
+double Contest::time_for_finalists() const {
+  const double most = kMostForFinalists * options_.budget.wall_time->count();
+  if (time_left() > most) return 0;  // not needed yet
+  double seconds = 0;
+  for (const std::size_t i : those_in_time(leaders(), most)) {
+    const Trial& trial = result.trials[i];
+    const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
+    seconds += kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
+  }
+  return std::min(seconds, most);
+}
+
+double Contest::least_time_for(const std::vector<std::size_t>& trials) const {
+  double seconds = 0;
+  for (const std::size_t i : trials) {
+    const Trial& trial = result.trials[i];
+    seconds += trial.times.load + kLeastFinalistRuns * 1e-9 * trial.measurement()->median_ns;
+  }
+  return seconds;
+}
+
+/// Of \p all, as many as can be measured again in \p seconds: the fastest, and the default. None if those two cannot.
+std::vector<std::size_t> Contest::those_in_time(std::vector<std::size_t> all, double seconds) const {
+  while (!all.empty() && least_time_for(all) > seconds) {
+    if (all.size() <= 2)
+      all.clear();
+    else
+      all.erase(all.end() - (is_default(all.back()) ? 2 : 1));
+  }
+  return all;
+}
+
+/// Seconds that are left for more rounds of finals that began at \p begun.
+double Contest::time_for_more(double begun) const {
+  const double spent = elapsed() - begun;
+  if (!options_.budget.wall_time)
+    return std::max(begun * kMostForFinalists / (1 - kMostForFinalists), kShortFinals) - spent;
+  const double check = options_.check ? options_.check->seconds() : 0;
+  return std::min(time_left() - check, kMostForFinalists * options_.budget.wall_time->count() - spent);
+}
+
+void Contest::settle_finalists() {
+  std::vector<std::size_t> entering = leaders();
+  if (!options_.remeasure_one) entering = those_in_time(std::move(entering), time_left());
+  // A lone leader may owe its lead to a lucky moment.
+  const auto sound = std::ranges::count_if(result.trials, [this](const Trial& trial) { return is_sound(trial); });
+  if (entering.empty() || (sound < 2 && !options_.remeasure_one)) return;
+  if (time_left() <= 0 || must_not_go_on()) return;
+  finals_.clear();
+  const double begun = elapsed();
+  observer_.on_finalists(entering.size());
+  do {
+    for (const std::size_t i : entering) finals_.push_back({i});
+    if (!measure_again()) break;
+    choose_from_finalists();
+    if (!best_) return;
+    entering = challengers();
+    if (entering.empty() && is_settled()) return;
+    if (entering.size() > kMostFinalists) entering.resize(kMostFinalists);
+    while (!entering.empty() && seconds_for_round(entering.size()) > time_for_more(begun)) entering.pop_back();
+  } while (!must_not_go_on() && finals_.size() + entering.size() > 0 &&
+           seconds_for_round(entering.size()) <= time_for_more(begun));
+  if (again_.empty() || must_not_go_on()) return;
+  if (const std::size_t left = challengers().size(); left > 0)
+    observer_.on_warning(
+        fmt::format("the time ended before {} that may be faster {} measured beside the best. A larger "
+                    "budget measures {}",
+                    left == 1 ? "a configuration" : fmt::format("{} configurations", left), left == 1 ? "was" : "were",
+                    left == 1 ? "it" : "them"));
+}
+
+/// About the time of a round of those that are left and so many others.
+double Contest::seconds_for_round(std::size_t others) const {
+  double seconds = static_cast<double>(others) * seconds_for_one_;
+  for (const Finalist& one : finals_) seconds += one.seconds;
+  return seconds;
+}
+
+/// What is loaded in another order gets other places in memory. Returns false if nothing was learnt.
+bool Contest::measure_again() {
+  std::ranges::reverse(finals_);
+  std::vector<Configuration> finalists;
+  for (const Finalist& one : finals_) finalists.push_back(result.trials[one.trial].configuration);
+  const double begun = elapsed();
+  const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left(), [this] { return must_not_go_on(); });
+  // A failure of another kind is not the configuration's.
+  const auto says_something = [](const Trial& trial) {
+    return trial.measurement() != nullptr || trial.crashed || std::holds_alternative<WrongResult>(trial.outcome);
+  };
+  if (again.size() != finals_.size() || std::ranges::none_of(again, says_something)) return false;
+  seconds_for_one_ = (elapsed() - begun) / static_cast<double>(again.size());
+  std::vector<Finalist> left;
+  for (std::size_t k = 0; k < again.size(); ++k) {
+    Finalist& one = finals_[k];
+    Trial& trial = result.trials[one.trial];
+    again_.insert(one.trial);
+    result.times += again[k].times;
+    one.seconds = trial.times.load + kRunsOverSamples * again[k].times.measure;
+    if (!says_something(again[k])) continue;  // what is known of it stays
+    trial.outcome = again[k].outcome;
+    if (const Measurement* const measured = again[k].measurement()) {
+      one.placements.push_back(*measured);
+      one.in_pairs &= again[k].round != 0;
+      trial.outcome = combined(one.placements);
+    }
+    trial.crashed = again[k].crashed;
+    trial.verified = again[k].verified;
+    trial.lane = again[k].lane;
+    trial.round = again[k].round;
+    warn_of_missing_metrics(trial);
+    if (store_) store_->append(trial);
+    if (can_win(trial)) left.push_back(std::move(one));
+  }
+  finals_ = std::move(left);
+  return true;
+}
+
+/// Whether those that are left were measured at enough places. A metric does not depend on the place.
+bool Contest::is_settled() const {
+  const std::size_t wanted = options_.objective.is_time() ? kPlacements : 1;
+  return std::ranges::all_of(finals_, [&](const Finalist& one) { return one.placements.size() >= wanted; });
+}
+
+/// For times, leads within the noise are ties (decide()). For any other metric the smallest number wins.
+void Contest::choose_from_finalists() {
+  if (finals_.empty()) return choose_from_all();
+  best_.reset();
+  result.ties.clear();
+  if (!options_.objective.is_time()) {
+    for (const std::size_t i : again_) prefer_if_better(i);
+    finals_.clear();  // another measurement of them would say nothing new
+    if (!best_) choose_from_all();
+    return;
+  }
+  // Those that entered later are compared with the others at the placements that they share.
+  const std::size_t shared =
+      std::ranges::min(finals_, {}, [](const Finalist& one) { return one.placements.size(); }).placements.size();
+  const auto of = [&](const Finalist& one) { return std::span(one.placements).last(shared); };
+  DecideOptions how;
+  how.min_lead_ns = kPlacementNs;
+  for (const Measurement& part : of(finals_.front())) how.placements.push_back(part.samples_ns.size());
+  std::vector<Trial> trials;
+  for (const Finalist& one : finals_) {
+    if (is_default(one.trial)) how.default_at = trials.size();
+    Trial& trial = trials.emplace_back(result.trials[one.trial]);
+    trial.outcome = combined(of(one));
+    const bool same_samples =
+        std::ranges::equal(of(one), how.placements, {}, [](const Measurement& part) { return part.samples_ns.size(); });
+    trial.round = one.in_pairs && same_samples ? 1 : 0;
+  }
+  const Standings standings = decide(trials, how);
+  best_ = finals_[standings.winner].trial;
+  for (const std::size_t k : standings.ties) result.ties.push_back(trials[k].configuration);
+
+  // Who is beaten for certain is not measured again.
+  std::vector<Finalist> left;
+  const Trial& fastest = trials[standings.fastest];
+  const double placement = 1 + kPlacementNs / fastest.measurement()->median_ns;
+  for (std::size_t k = 0; k < trials.size(); ++k) {
+    const double enough = k == how.default_at ? 1 / kClearLead : std::max(kFinalistFactor, placement);
+    const bool is_beaten = least_ratio(fastest, trials[k], how.placements) > enough;
+    if (k == standings.winner || !is_beaten) left.push_back(std::move(finals_[k]));
+  }
+  finals_ = std::move(left);
+}
+
+}  // namespace tuner
