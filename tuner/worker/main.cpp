@@ -96,10 +96,12 @@ int main(int argc, char** argv) {
   const int in = std::atoi(argv[1]);
   const int out = std::atoi(argv[2]);
   const auto parent = static_cast<pid_t>(std::atol(argv[3]));
-  // A worker never outlives its parent, even while it runs a kernel and reads no pipe. If the parent died before
-  // prctl() was called, no signal comes.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (parent != 0 && ::getppid() != parent) return EXIT_FAILURE;
+  // A worker never outlives its session, even while it runs a kernel and reads no pipe. If the parent died before
+  // prctl() was called, no signal comes. The thread that starts a watched worker may end first, so it gets no signal.
+  if (parent != 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) return EXIT_FAILURE;
+  }
   // The session decides what Ctrl-C means; a closed pipe is seen by write().
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);

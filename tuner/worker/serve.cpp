@@ -173,7 +173,7 @@ void Connection::set_working(bool working) {
 void Connection::beat(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds interval{100};
   std::unique_lock lock(mutex_);
-  // wait() returns true if it is told to stop while there is work, as after a message `quit` behind others.
+  // wait() also returns true if a stop is requested while there is work: `quit` may follow other messages at once.
   while (changed_.wait(lock, stop, [this] { return works_; }) && !stop.stop_requested()) {
     Pulse pulse(Clock::now(), processor_seconds());
     while (!changed_.wait_for(lock, stop, interval, [this] { return !works_; }) && !stop.stop_requested()) {

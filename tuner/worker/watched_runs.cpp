@@ -53,7 +53,7 @@ std::optional<Conversation> talk(const std::filesystem::path& program, std::span
   return said;
 }
 
-/// The same on a thread of its own. A worker that dies while it is written to raises a signal, which the caller's
+/// The same on another thread. A worker that dies while it is written to raises a signal, which the caller's
 /// thread must not get.
 std::optional<Conversation> talk_apart(const std::filesystem::path& program, std::span<const std::string> watcher,
                                        const std::vector<Message>& messages, const WatchedRuns::MayGoOn& may_go_on) {

@@ -30,9 +30,9 @@ class WatchedRuns {
     Outcome outcome;      ///< a Measurement without samples after a launch without failure
     std::string printed;  ///< by the watcher, the worker and the kernel
   };
-  /// Compiles \p configuration in a process of its own. Returns nothing if it was killed. Throws WorkerError.
+  /// Compiles \p configuration in a worker process. Returns nothing if it was killed. Throws WorkerError.
   std::optional<CompileResult> compile(const Configuration& configuration, const MayGoOn& may_go_on) const;
-  /// Runs \p watcher, a program and its arguments, with the worker's command behind them. Returns nothing if it was
+  /// Runs \p watcher, a program and its arguments, which the worker's command follows. Returns nothing if it was
   /// killed. Throws WorkerError.
   std::optional<Seen> launch(const Configuration& configuration, const Image& image,
                              std::span<const std::string> watcher, const MayGoOn& may_go_on) const;

@@ -20,8 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "compute-sanitizer";
-constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
-constexpr std::string_view kMark = "=========";  // begins each line of its own
+constexpr std::string_view kMemcheck = "memcheck";
+constexpr const char* kTools[] = {kMemcheck.data(), "racecheck", "synccheck"};
+constexpr std::string_view kMark = "=========";  // begins the lines that it writes itself
 constexpr std::size_t kMostPlaces = 2;           // lines after the first one of a finding
 
 bool is_program(const fs::path& file) {
@@ -101,9 +102,10 @@ Sanitizer::Sanitizer(fs::path program, const KernelSpec& spec, Device device, st
 std::optional<Sanitizer::Seen> Sanitizer::watch(const WatchedRuns& runs, const char* tool,
                                                 const Configuration& configuration, const Image& image,
                                                 const MayGoOn& may_go_on) const {
+  std::vector<std::string> watcher = {program_.string(),  "--tool", tool, "--print-limit", "1",
+                                      "--show-backtrace", "no"};
   // An error that the program asks for, such as an attribute that a driver does not know, is not the kernel's.
-  const std::vector<std::string> watcher = {
-      program_.string(), "--tool", tool, "--print-limit", "1", "--show-backtrace", "no", "--report-api-errors", "no"};
+  if (std::string_view(tool) == kMemcheck) watcher.insert(watcher.end(), {"--report-api-errors", "no"});
   auto seen = runs.launch(configuration, image, watcher, may_go_on);
   if (!seen) return std::nullopt;
   return Seen{read_sanitizer_report(seen->printed), std::move(seen->outcome)};
@@ -145,7 +147,7 @@ std::optional<FinalistCheck::Answer> Sanitizer::ask(const Configuration& configu
       return FinalistCheck::Answer{{}, name() + first_line(message(outcome))};
     }
     const WrongResult wrong{name() + report.finding + " on " + size.text()};
-    if (std::string_view(tool) == "memcheck" && !is_doubtful) return FinalistCheck::Answer{wrong, {}};
+    if (std::string_view(tool) == kMemcheck && !is_doubtful) return FinalistCheck::Answer{wrong, {}};
     const std::optional<bool> is_usual = finds_in_default(runs, tool, configuration, size, may_go_on);
     if (!is_usual) return std::nullopt;
     if (!*is_usual) return FinalistCheck::Answer{wrong, {}};

@@ -15,7 +15,7 @@ namespace tuner {
 /// The program: on $PATH, else in a toolkit of CUDA. Empty if it is not installed.
 std::filesystem::path find_sanitizer();
 
-/// What one of its tools printed about a program.
+/// The answer of one of its tools about a program.
 struct SanitizerReport {
   std::string finding;  ///< the first error or hazard, in one line; empty: none
   std::string trouble;  ///< why the tool says nothing about the program; empty: it watched it to its end
@@ -30,8 +30,8 @@ class Sanitizer {
 
   /// Launches \p configuration once under each of memcheck, racecheck and synccheck, on \p size. A hazard or a barrier
   /// counts only if the kernel's default configuration has none: these two tools do not know all ways to synchronise.
-  /// If \p is_doubtful, nobody has said that the kernel supports \p size, and the same holds for memcheck. Returns
-  /// nothing once \p may_go_on has returned false. Throws Error.
+  /// The same holds for memcheck if \p is_doubtful: then \p size was made up, and the kernel may not support it.
+  /// Returns nothing once \p may_go_on has returned false. Throws Error.
   std::optional<FinalistCheck::Answer> ask(const Configuration& configuration, const ProblemSize& size,
                                            bool is_doubtful, const MayGoOn& may_go_on) const;
 
