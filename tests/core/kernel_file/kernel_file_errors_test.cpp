@@ -56,7 +56,7 @@ const Malformed kMalformed[] = {
      "unknown directive 'paramter'; did you mean 'parameter'?"},
     {"MisspeltPragma", with_line(1, "#pragma tune kernel add\n"), 2, 15,
      "\nk.cu:1:1: '#pragma tune' is ignored; did you mean '#pragma tuner'?"},
-    {"MisspeltFunction",
+    {"MisspeltKernelFunction",
      with_line(15,
                "#pragma tuner instantiate ad<T, block>\n"
                "template <typename T, unsigned block> __global__ void add(const T* a) {}"),
@@ -65,7 +65,7 @@ const Malformed kMalformed[] = {
     {"MisspeltNameInALet", edited(7, "let tile = block * itens"), 7, 34, "unknown name 'itens'; did you mean 'items'?"},
     {"MisspeltNameInAnUnusedLet", edited(0, "let other = itens"), 20, 27, "did you mean 'items'?"},
     {"MisspeltLimit", edited(8, "constraint w: block % warpsize == 0"), 8, 37, "did you mean 'warp_size'?"},
-    {"MisspeltFunction", edited(12, "grid cel_div(n, block)"), 12, 20,
+    {"MisspeltKernelFunction", edited(12, "grid cel_div(n, block)"), 12, 20,
      "unknown function 'cel_div'; did you mean 'ceil_div'?"},
     {"FunctionOfAnotherName", edited(12, "grid ceil(n / block)"), 12, 20,
      "unknown function 'ceil'; known: ceil_div, min, max, log2, is_pow2, sizeof, abs."},
