@@ -116,7 +116,7 @@ class Case {
 double median_ns(Backend& backend, std::span<const Launch> launches, bool cold) {
   SampleRequest request;
   request.samples = 200;
-  request.cold = cold;
+  request.use = cold ? Use::single : Use::hot;
   auto taken = backend.sample(launches, request);
   auto& samples = std::get<std::vector<Sample>>(taken);
   std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2), samples.end(),

@@ -68,7 +68,7 @@ int run(const Options& options) {
       options.configuration.empty() ? *spec.default_configuration : Configuration::parse(options.configuration);
 
   MeasureOptions measure;
-  measure.cold = !options.job.hot;
+  measure.use = options.job.hot ? Use::hot : Use::single;
   measure.finalist_samples = 10;  // measured together, as many as a trial starts with
   measure.finalist_rounds = (options.block + 9) / 10;
   Runner runner(*backend, spec, size, measure);

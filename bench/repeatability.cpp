@@ -98,7 +98,7 @@ class Repeatability {
 
   MeasureOptions measuring() const {
     MeasureOptions measure;
-    measure.cold = !options_.job.hot;
+    measure.use = options_.job.hot ? Use::hot : Use::single;
     return measure;
   }
 

@@ -93,7 +93,7 @@ TEST_F(RunnerTiming, BlamesOneFinalistForALostDeviceAndGivesTheOthersBack) {
 }
 
 TEST_F(RunnerTiming, DoesNotMeasureAFinalistAgainThatHungInItsFirstHotSample) {
-  options.cold = false;
+  options.use = Use::hot;
   const auto shared = runner();
   bool is_sampled = false;
   backend.next_sample = [&](const std::string& expression, std::size_t) {
@@ -257,7 +257,7 @@ TEST_F(OutputByAddress, HasNoContentsAfterTheLaunchThatStoresItsAddress) {
 }
 
 TEST_F(PreparedRunner, TakesSingleRunsAsSamplesOfHotCaches) {
-  options.cold = false;
+  options.use = Use::hot;
   const auto shared = runner();
   const Image image = compile({"scale<32>", "scale<64>", "zero"});
   EXPECT_NE(shared->evaluate(block(32), image, 0).measurement(), nullptr);

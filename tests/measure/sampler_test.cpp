@@ -96,7 +96,7 @@ TEST_F(SamplerTest, DoesNotAbandonWhatMayStillBeTheBest) {
 }
 
 TEST_F(SamplerTest, RepeatsATinyKernelInsideAHotSample) {
-  options.cold = false;
+  options.use = Use::hot;
   backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2000 + double(i) / 1000, 0}; };
   const Measurement result = measure();
   EXPECT_FALSE(result.cold);
@@ -108,7 +108,7 @@ TEST_F(SamplerTest, NeverRepeatsRunsInsideAColdSample) {
   backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2000 + double(i), 0}; };
   measure();
   EXPECT_TRUE(std::all_of(backend.requests.begin(), backend.requests.end(),
-                          [](const SampleRequest& request) { return request.batch == 1 && request.cold; }));
+                          [](const SampleRequest& request) { return request.batch == 1 && request.cold(); }));
 }
 
 TEST_F(SamplerTest, WidensTheIntervalByTheStepOfACoarseClock) {
@@ -127,12 +127,12 @@ TEST_F(SamplerTest, RetakesSamplesWhoseClockDropped) {
   Sampler sampler(backend, options, [this](double s) { slept += s; });
   double pauses = 1;
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
-  ASSERT_TRUE(std::holds_alternative<Sampler::Group>(sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {})));
+  ASSERT_TRUE(std::holds_alternative<Sampler::Group>(sampler.take({launches}, 5, {}, 1e-6, pauses, [](double) {})));
   backend.taken = 0;
   backend.next_sample = [](const std::string&, std::size_t i) {
     return i < 7 ? Sample{2000, 900} : Sample{1000, 1450};
   };
-  const auto taken = sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {});
+  const auto taken = sampler.take({launches}, 5, {}, 1e-6, pauses, [](double) {});
   const auto& group = std::get<Sampler::Group>(taken);
   EXPECT_TRUE(group.throttled);
   ASSERT_EQ(group.samples.size(), 5u);
@@ -145,9 +145,9 @@ TEST_F(SamplerTest, KeepsSlowSamplesWhenTheCardStaysSlow) {
   Sampler sampler(backend, options, [this](double s) { slept += s; });
   double pauses = 0.3;
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
-  sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {});
+  sampler.take({launches}, 5, {}, 1e-6, pauses, [](double) {});
   backend.next_sample = [](const std::string&, std::size_t) { return Sample{2000, 700}; };
-  const auto taken = sampler.take({launches}, 5, 1, 1e-6, pauses, [](double) {});
+  const auto taken = sampler.take({launches}, 5, {}, 1e-6, pauses, [](double) {});
   EXPECT_TRUE(std::get<Sampler::Group>(taken).throttled);
   EXPECT_EQ(std::get<Sampler::Group>(taken).samples.size(), 5u);
   EXPECT_LE(slept, 0.3);
@@ -164,7 +164,7 @@ TEST_F(SamplerTest, ChecksSamplesAtRandomPlacesAndTheLastOne) {
   Sampler sampler(backend, options);
   double pauses = 0;
   for (std::size_t group = 1; group <= 20; ++group) {
-    sampler.take(work, 10, 1, 1e-6, pauses, [](double) {});
+    sampler.take(work, 10, {}, 1e-6, pauses, [](double) {});
     EXPECT_TRUE(checked.contains(10 * group)) << "the last one";
   }
   for (std::size_t period = 2; period <= 5; ++period) {
@@ -175,7 +175,7 @@ TEST_F(SamplerTest, ChecksSamplesAtRandomPlacesAndTheLastOne) {
 }
 
 TEST_F(SamplerTest, MeasuresSingleHotRunsOfAKernelThatTakesLessTimeAfterAnEarlierRun) {
-  options.cold = false;
+  options.use = Use::hot;
   int written = 0;
   const Refill refill{reinterpret_cast<DevicePointer>(&written), sizeof written};
   TimedWork work{launches};
@@ -193,6 +193,71 @@ TEST_F(SamplerTest, MeasuresSingleHotRunsOfAKernelThatTakesLessTimeAfterAnEarlie
   const Outcome honest = sampler.measure(work, 0, 1e-6, [](double) {});
   EXPECT_EQ(std::get<Measurement>(honest).median_ns, 5500);
   EXPECT_GT(backend.requests.back().batch, 1u);
+}
+
+TEST_F(SamplerTest, MakesAGraphOfRunsThatIsReplayedForAboutTheSameTime) {
+  options.use = Use::graph;
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2500 + double(i) / 1000, 0}; };
+  const Measurement result = measure();
+  EXPECT_FALSE(result.cold);
+  EXPECT_TRUE(std::ranges::all_of(backend.requests, [](const SampleRequest& one) { return one.use == Use::graph; }));
+  EXPECT_EQ(backend.requests.back().batch, 80u) << "200 us of 2.5 us runs";
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{100, 0}; };
+  launches.resize(4, launches.front());
+  measure();
+  EXPECT_EQ(backend.requests.back().batch, 250u) << "1000 nodes at most";
+}
+
+TEST_F(SamplerTest, RepeatsLongerRunsInAStreamToo) {
+  options.use = Use::stream;
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{50e3 + double(i), 0}; };
+  measure();
+  EXPECT_EQ(backend.requests.back().use, Use::stream);
+  EXPECT_EQ(backend.requests.back().batch, 4u);
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{1e3 + double(i), 0}; };
+  measure();
+  EXPECT_EQ(backend.requests.back().batch, 20u) << "a longer queue changes the time";
+}
+
+TEST_F(SamplerTest, TakesOneRunAtATimeWhereEachMustBePreparedOrRestored) {
+  for (const Use use : {Use::stream, Use::graph}) {
+    options.use = use;
+    backend.kernels["k"] = [](const Launch&) { return std::nullopt; };
+    backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2500 + double(i), 0}; };
+    TimedWork work{launches, launches};
+    Sampler sampler(backend, options);
+    sampler.measure(work, 0, 1e-6, [](double) {});
+    EXPECT_EQ(backend.requests.back().batch, 1u);
+    int restored = 0;
+    work.prepare = {};
+    work.restore = [&] { ++restored; };
+    sampler.measure(work, 0, 1e-6, [](double) {});
+    EXPECT_EQ(backend.requests.back().batch, 1u);
+    EXPECT_GT(restored, 0);
+  }
+}
+
+TEST_F(SamplerTest, TakesOffTheTimeOfRefillsInAGraphOfRunsThatWouldFindTheirWorkDone) {
+  options.use = Use::graph;
+  int written = 0;
+  const Refill refill{reinterpret_cast<DevicePointer>(&written), sizeof written};
+  TimedWork work{launches};
+  work.refills = {&refill, 1};
+  backend.refills_ns = 1500;
+  backend.next_sample = [&](const std::string&, std::size_t i) {
+    const SampleRequest& request = backend.requests.back();
+    const bool finds_it_done = request.batch > 1 && !request.refills_each_run;
+    return Sample{(finds_it_done ? 2000 : 6000) + double(i % 7) + (request.refills_each_run ? 1500 : 0), 0};
+  };
+  Sampler sampler(backend, options);
+  const auto result = std::get<Measurement>(sampler.measure(work, 0, 1e-6, [](double) {}));
+  EXPECT_GT(backend.requests.back().batch, 1u);
+  EXPECT_TRUE(backend.requests.back().refills_each_run);
+  EXPECT_NEAR(result.median_ns, 6003, 3);
+
+  backend.refills_ns = 9000;  // by chance
+  const auto least = std::get<Measurement>(sampler.measure(work, 0, 1e-6, [](double) {}));
+  EXPECT_GT(least.median_ns, 0);
 }
 
 TEST_F(SamplerTest, StatesIntervalsThatContainTheMedianAlthoughItStopsWhenTheyAreNarrow) {

@@ -168,6 +168,19 @@ TEST_F(SkippedWork, IsFoundAfterUntimedLaunchesCompletedTheResult) {
   EXPECT_THAT(message(evaluate(block(64)).outcome), StartsWith("right at first, but in a timed run c[1]"));
 }
 
+TEST_F(SkippedWork, IsDoneAndTimedInEveryRunOfAGraph) {
+  options.use = Use::graph;
+  backend.next_sample = [&](const std::string& expression, std::size_t) {
+    const SampleRequest& request = backend.requests.back();
+    const bool skips = expression == "scale<64>" && request.batch > 1 && !request.refills_each_run;
+    return Sample{skips ? 1000.0 : 9000.0, 0};
+  };
+  for (const Trial& trial : trials()) {
+    ASSERT_NE(trial.measurement(), nullptr) << message(trial.outcome);
+    EXPECT_EQ(trial.measurement()->median_ns, 9000);
+  }
+}
+
 TEST_F(SkippedWork, HasNoEnergy) {
   options.metrics = {"energy"};
   options.metrics_for_all = true;

@@ -204,7 +204,7 @@ class FakeBackend : public Backend {
       }
       if (!request.prepare.empty()) run(request.prepare, 0);
       if (launches.empty())
-        result.push_back({0, 1000});
+        result.push_back({refills_ns, 1000});
       else
         result.push_back(next_sample ? next_sample(expression(launches.front()), taken++) : Sample{1000, 1000});
       for (const Launch& launch : launches) {
@@ -256,6 +256,7 @@ class FakeBackend : public Backend {
   std::optional<std::int64_t> resident_clusters;
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
+  double refills_ns = 0;  // a sample without launches
   std::vector<SampleRequest> requests;
   std::vector<ArrayShape> shapes;           // of all arrays allocated so far
   std::vector<TensorMapShape> tensor_maps;  // all that were made

@@ -59,7 +59,7 @@ MeasureOptions verify_only() {
 #if defined(TUNER_ASAN)
   options.guard_bytes = 0;
 #endif
-  options.cold = false;
+  options.use = Use::hot;
   options.min_samples = options.max_samples = 1;
   options.max_seconds = 0;
   options.batch_below_ns = 0;

@@ -28,6 +28,7 @@
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/error.hpp>
+#include <tuner/use.hpp>
 
 namespace tuner {
 
@@ -161,8 +162,13 @@ struct Refill {
 struct SampleRequest {
   std::size_t samples = 1;
   std::size_t batch = 1;  ///< runs in one sample; the sample is their mean
-  bool cold = true;       ///< flush L2 before each sample; needs a batch of 1
-  double timeout_s = 0;   ///< stop after this time; 0: never
+  /// single: L2 is flushed before each sample; needs a batch of 1. stream: a kernel of the backend's own runs directly
+  /// before each sample. graph: the runs are nodes of one graph, a chain, and a sample is a replay of it. The graph is
+  /// replayed once more before the first sample. A host has no streams and no graphs: there the last two are hot.
+  Use use = Use::single;
+  double timeout_s = 0;  ///< stop after this time; 0: never
+
+  bool cold() const { return use == Use::single; }
 
   /// Launched before each sample and its flush, and not timed; needs a batch of 1.
   std::span<const Launch> prepare = {};

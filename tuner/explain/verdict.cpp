@@ -41,30 +41,31 @@ std::optional<double> counted_share(const VerdictInput& input, std::initializer_
 }
 
 /// How much of a resource the kernel uses.
-struct Use {
+struct LimitUse {
   Limit limit = Limit::unknown;
   double share = 0;
   std::string reason;
   bool counted = false;
 };
 
-std::optional<Use> memory_use(const VerdictInput& input) {
+std::optional<LimitUse> memory_use(const VerdictInput& input) {
   if (const auto share = counted_share(input, {"dram__throughput.avg.pct_of_peak_sustained_elapsed"}))
-    return Use{Limit::dram, *share, fmt::format("device memory is {} busy by its counters", percent(*share)), true};
+    return LimitUse{Limit::dram, *share, fmt::format("device memory is {} busy by its counters", percent(*share)),
+                    true};
   if (!input.bytes || input.memory_rate <= 0) return std::nullopt;
   const double moved = *input.bytes / input.ns * 1e9;
   const double share = moved / input.memory_rate;
   // Data that fits into L2 and was not flushed may come from there instead of memory.
   const bool cached = !input.cold && *input.bytes < 0.8 * static_cast<double>(input.device.key.l2_bytes);
   const Limit limit = cached || share > 1.05 ? Limit::l2 : Limit::dram;
-  return Use{limit, share,
-             fmt::format("it moves {}, {} of the {} that this device streams in that mix{}", format_rate(moved),
-                         percent(share), format_rate(input.memory_rate),
-                         limit == Limit::l2 ? ": more than memory gives, so the L2 cache serves it" : "")};
+  return LimitUse{limit, share,
+                  fmt::format("it moves {}, {} of the {} that this device streams in that mix{}", format_rate(moved),
+                              percent(share), format_rate(input.memory_rate),
+                              limit == Limit::l2 ? ": more than memory gives, so the L2 cache serves it" : "")};
 }
 
-std::vector<Use> uses(const VerdictInput& input) {
-  std::vector<Use> all;
+std::vector<LimitUse> uses(const VerdictInput& input) {
+  std::vector<LimitUse> all;
   if (auto memory = memory_use(input)) all.push_back(std::move(*memory));
   if (const auto share = counted_share(input, {"lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
                                                "lts__throughput.avg.pct_of_peak_sustained_elapsed"}))
@@ -87,7 +88,7 @@ std::vector<Use> uses(const VerdictInput& input) {
   }
   // A busy pipe also explains many issued instructions.
   const bool pipe_is_busy = std::any_of(
-      all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::arithmetic && use.share >= kBusy; });
+      all.begin(), all.end(), [](const LimitUse& use) { return use.limit == Limit::arithmetic && use.share >= kBusy; });
   if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"});
       share && !pipe_is_busy)
     all.push_back({Limit::issue, *share,
@@ -97,12 +98,12 @@ std::vector<Use> uses(const VerdictInput& input) {
 }
 
 /// How much of the time starting blocks takes.
-std::optional<Use> start_of_blocks(const VerdictInput& input) {
+std::optional<LimitUse> start_of_blocks(const VerdictInput& input) {
   if (input.device.peaks.block_ns <= 0) return std::nullopt;
   std::int64_t blocks = 0;
   for (const LaunchDetail& launch : input.launches) blocks += launch.shape.blocks();
   const double ns = static_cast<double>(blocks) * input.device.peaks.block_ns;
-  return Use{
+  return LimitUse{
       Limit::launch, ns / input.ns,
       fmt::format("starting its {} blocks takes about {} of its {}", blocks, format_ns(ns), format_ns(input.ns))};
 }
@@ -242,12 +243,12 @@ std::string_view how_to_know(const VerdictInput& input) {
 }
 
 /// For when nothing is busy: finds what waits, as far as the model and the counters show it.
-std::string waiting_reason(const VerdictInput& input, const LaunchDetail* launch, const std::vector<Use>& all,
+std::string waiting_reason(const VerdictInput& input, const LaunchDetail* launch, const std::vector<LimitUse>& all,
                            const Stalls& stalls) {
   std::string reason = "nothing is busy";
   if (!all.empty()) {
-    const auto busiest =
-        std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
+    const auto busiest = std::max_element(all.begin(), all.end(),
+                                          [](const LimitUse& a, const LimitUse& b) { return a.share < b.share; });
     reason = fmt::format("the busiest resource, {}, is at {}", name(busiest->limit), percent(busiest->share));
   }
   const double barrier = stalls.barrier.value_or(0), loads = stalls.loads.value_or(0);
@@ -298,15 +299,17 @@ Verdict explain(const VerdictInput& input) {
   Verdict verdict;
   if (!(input.ns > 0)) return verdict;
   const LaunchDetail* const launch = largest(input);
-  const std::vector<Use> all = uses(input);
-  verdict.counted = std::any_of(all.begin(), all.end(), [](const Use& use) { return use.counted; });
+  const std::vector<LimitUse> all = uses(input);
+  verdict.counted = std::any_of(all.begin(), all.end(), [](const LimitUse& use) { return use.counted; });
   if (launch) add_numbers(input, *launch, verdict);
 
   const double launches = static_cast<double>(std::max<std::size_t>(input.launches.size(), 1));
-  auto busiest = std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
+  auto busiest =
+      std::max_element(all.begin(), all.end(), [](const LimitUse& a, const LimitUse& b) { return a.share < b.share; });
   if (busiest != all.end() && busiest->limit == Limit::l2) {
     // All memory traffic passes through L2. If both are about as busy, memory is the limit.
-    const auto memory = std::find_if(all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::dram; });
+    const auto memory =
+        std::find_if(all.begin(), all.end(), [](const LimitUse& use) { return use.limit == Limit::dram; });
     if (memory != all.end() && memory->share >= kBusy && memory->share > kAsBusy * busiest->share) busiest = memory;
   }
   const double most = busiest != all.end() ? busiest->share : 0;

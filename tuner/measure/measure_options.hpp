@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tuner/use.hpp>
+
 namespace tuner {
 
 struct KernelSpec;
@@ -70,7 +72,7 @@ struct PatienceOptions {
 
 struct MeasureOptions : VerifyOptions, SamplingOptions, PatienceOptions {
   std::uint64_t seed = 1;  ///< for the inputs
-  bool cold = true;        ///< flush L2 before each sample
+  Use use = Use::single;   ///< what runs around a sample: SampleRequest::use
 
   /// Metrics to collect in separate runs: names of core/device/metric.hpp (no sets) or of the chip.
   std::vector<std::string> metrics;

@@ -40,7 +40,7 @@ void Runner::count(const Ready& counted_run, std::vector<std::string> counters, 
     announce(Phase::measure, passes_s);
     CountRequest request;
     request.metrics = std::move(counters);
-    request.cold = options_.cold;
+    request.cold = options_.use == Use::single;
     request.restore = [&] {
       announce_kernel(Phase::measure, passes_s);  // for this pass
       problems_.front()->reset(0);

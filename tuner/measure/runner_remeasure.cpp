@@ -35,7 +35,7 @@ struct Runner::Contender {
   Measurement measurement;
   std::vector<double> clocks;
   double run_s = 0;
-  std::size_t batch = 1;
+  SampleRuns batch;
   std::optional<Outcome> failure;
 };
 
@@ -72,7 +72,7 @@ std::optional<Outcome> Runner::begin(Contender& one, double& pause_left_s) {
       return failure;
   auto batch = sampler_.batch_for(timed_work(one.loaded.run), one.run_s, pause_left_s, announce_measuring());
   if (auto* failure = std::get_if<Outcome>(&batch)) return std::move(*failure);
-  one.batch = std::get<std::size_t>(batch);
+  one.batch = std::get<SampleRuns>(batch);
   return std::nullopt;
 }
 
@@ -95,7 +95,7 @@ std::optional<Outcome> Runner::finish(Contender& one) {
   make_ready(one);
   if (auto failure = judge_after_timing(*problems_.front(), one.loaded.run, one.run_s)) return failure;
   if (auto failure = judge_interleaved(one.trial)) return failure;
-  summarise(one.measurement, one.clocks, one.batch, options_);
+  summarise(one.measurement, one.clocks, one.batch.runs, options_);
   one.measurement.converged =
       one.measurement.high_ns - one.measurement.low_ns <= options_.target_width * one.measurement.median_ns;
   // Only now, because counting would disturb the timing.

@@ -110,7 +110,7 @@ std::optional<Outcome> Runner::judge_runs_in_a_row(const Ready& ready, double ru
   if (!ready.state || !has_reference()) return std::nullopt;
   const auto runs = std::size_t(std::clamp(kRowSeconds / std::max(run_s, 1e-9), kFewestInARow, kMostInARow));
   double no_pause_s = 0;
-  auto taken = sampler_.take(timed_work(ready, false), runs, 1, run_s, no_pause_s, announce_measuring());
+  auto taken = sampler_.take(timed_work(ready, false), runs, {}, run_s, no_pause_s, announce_measuring());
   if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
   return std::nullopt;
 }

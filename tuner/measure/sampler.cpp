@@ -29,8 +29,12 @@ constexpr std::size_t kMostOnSharedCores = 10;
 constexpr std::size_t kFewestOnSharedCores = 3;
 constexpr double kClearlySlower = 3;
 
-/// Short hot runs are repeated until a sample takes this time.
+/// Short runs that are not cold are repeated until a sample takes this time.
 constexpr double kBatchNs = 200e3;
+constexpr std::size_t kMostRuns = 1000;
+constexpr std::size_t kMostNodes = 1000;  ///< of a graph
+/// With more launches behind it, a launch in a stream takes half a microsecond longer (bench/queue_depth.cpp).
+constexpr std::size_t kMostQueued = 20;
 /// The step of the device's clock if samples do not show it. CUDA driver API, cuEventElapsedTime: "resolution of around
 /// 0.5 microseconds".
 constexpr double kClockStepNs = 500;
@@ -48,6 +52,7 @@ constexpr double kSlowChecksSeconds = 0.02;
 /// A run after another may take so much less than one after refills: caches and the gap between two launches differ.
 constexpr double kRefilledFactor = 1.25;
 constexpr std::size_t kRefilledSamples = 3;
+constexpr double kLeastNs = 1;               ///< of a run whose refills took longer than the run with them, by chance
 constexpr double kLongSampleSeconds = 0.05;  ///< of such samples, one is precise enough
 
 }  // namespace
@@ -61,7 +66,7 @@ void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std
   measurement.low_ns = std::max(0.0, interval.low - step / 2);
   measurement.high_ns = interval.high + step / 2;
   measurement.relative_noise = measurement.median_ns > 0 ? scaled_mad(samples) / measurement.median_ns : 0;
-  measurement.cold = options.cold;
+  measurement.cold = options.use == Use::single;
   measurement.clock_mhz = clocks_mhz.empty() ? 0 : median(clocks_mhz);
   if (step > 0)
     measurement.metrics["clock_step_ns"] = step;
@@ -78,11 +83,11 @@ Sampler::Sampler(Backend& backend, const MeasureOptions& options, std::function<
   if (!sleep_) sleep_ = [](double s) { std::this_thread::sleep_for(std::chrono::duration<double>(s)); };
 }
 
-SampleRequest Sampler::request(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s) const {
-  SampleRequest result{samples, batch, options_.cold, 0, work.prepare, work.refills};
+SampleRequest Sampler::request(const TimedWork& work, std::size_t samples, SampleRuns batch, double run_s) const {
+  SampleRequest result{samples, batch.runs, options_.use, 0, work.prepare, work.refills, batch.is_refilled};
   // The limit is generous: a verified kernel rarely hangs, and the machine may be slow for a moment.
   result.timeout_s =
-      5 * hang_floor_s(backend_, options_) + kHangFactor * double(samples) * (double(batch) * run_s + 1e-3);
+      5 * hang_floor_s(backend_, options_) + kHangFactor * double(samples) * (double(batch.runs) * run_s + 1e-3);
   return result;
 }
 
@@ -99,16 +104,16 @@ void Sampler::Group::add_to(Measurement& measurement, std::vector<double>& clock
   measurement.throttled = measurement.throttled || throttled;
 }
 
-std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, std::size_t samples, std::size_t batch,
+std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, std::size_t samples, SampleRuns batch,
                                                     double run_s, double& pause_left_s, const Announce& announce) {
-  const double sample_s = double(batch) * run_s;
+  const double sample_s = double(batch.runs) * run_s;
   const std::size_t at_once = sample_s > 0 ? std::size_t(std::clamp(kStepSeconds / sample_s, 1.0, 1e6)) : samples;
-  return take(work, request(work, samples, batch, run_s), pause_left_s, announce, at_once);
+  return take(work, request(work, samples, batch, run_s), pause_left_s, announce, at_once, batch.is_refilled);
 }
 
 std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const SampleRequest& wanted,
-                                                    double& pause_left_s, const Announce& announce,
-                                                    std::size_t at_once) {
+                                                    double& pause_left_s, const Announce& announce, std::size_t at_once,
+                                                    bool without_refills) {
   const bool is_checked = work.check != nullptr && (wanted.batch == 1 || wanted.refills_each_run || work.is_repeatable);
   Group group;
   std::vector<Sample> slow;
@@ -127,7 +132,7 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
     sampling_s += seconds_since(start);
     if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
     if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
-    const auto& samples = std::get<std::vector<Sample>>(result);
+    auto& samples = std::get<std::vector<Sample>>(result);
     if (samples.empty()) return Outcome(LaunchError{"the backend took no samples"});
     const bool in_haste = in_haste_();
     if (is_checked && (checks_all_parts || in_haste || samples.size() >= left)) {
@@ -135,6 +140,8 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
       if (auto failure = work.check()) return std::move(*failure);
       checking_s += seconds_since(check_start);
     }
+    if (without_refills)
+      if (auto failure = take_off_refills(work, part, samples)) return std::move(*failure);
 
     const double limit = kThrottledClock * typical_clock();
     slow.clear();
@@ -160,6 +167,22 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
   return group;
 }
 
+/// Samples the refills of \p part by themselves, right after \p samples, so that both meet the same clock.
+std::optional<Outcome> Sampler::take_off_refills(const TimedWork& work, const SampleRequest& part,
+                                                 std::vector<Sample>& samples) {
+  SampleRequest refilling = part;
+  refilling.prepare = {};
+  refilling.refills = work.refills;
+  refilling.samples = samples.size();
+  SampleResult result = backend_.sample({}, refilling);
+  if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
+  if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
+  const auto& times = std::get<std::vector<Sample>>(result);
+  samples.resize(std::min(samples.size(), times.size()));
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i].ns = std::max(samples[i].ns - times[i].ns, kLeastNs);
+  return std::nullopt;
+}
+
 std::variant<double, Outcome> Sampler::median_of(const TimedWork& work, const SampleRequest& wanted,
                                                  double& pause_left_s, const Announce& announce) {
   auto taken = take(work, wanted, pause_left_s, announce);
@@ -172,8 +195,8 @@ std::variant<double, Outcome> Sampler::median_of(const TimedWork& work, const Sa
 std::variant<bool, Outcome> Sampler::repeats_its_work(const TimedWork& work, std::size_t batch, double run_s,
                                                       double& pause_left_s, const Announce& announce) {
   const std::size_t samples = double(batch) * run_s > kLongSampleSeconds ? 1 : kRefilledSamples;
-  SampleRequest wanted = request(work, samples, batch, run_s);
-  wanted.cold = false;
+  SampleRequest wanted = request(work, samples, {batch}, run_s);
+  if (wanted.cold()) wanted.use = Use::hot;
   auto repeated = median_of(work, wanted, pause_left_s, announce);
   if (auto* failure = std::get_if<Outcome>(&repeated)) return std::move(*failure);
   wanted.refills_each_run = true;
@@ -184,23 +207,31 @@ std::variant<bool, Outcome> Sampler::repeats_its_work(const TimedWork& work, std
   auto refilling = median_of(nothing, wanted, pause_left_s, announce);
   if (auto* failure = std::get_if<Outcome>(&refilling)) return std::move(*failure);
   // A GPU's launches have gaps, which depend on their neighbours.
-  const double gaps_ns = traits(backend_.device().key).is_gpu ? 4 * kClockStepNs : 0;
+  const double steps = options_.use == Use::graph ? 2 : 4;
+  const double gaps_ns = traits(backend_.device().key).is_gpu ? steps * kClockStepNs : 0;
   const double work_ns = std::get<double>(refilled) - std::get<double>(refilling);
   return work_ns <= kRefilledFactor * std::get<double>(repeated) + gaps_ns;
 }
 
-std::variant<std::size_t, Outcome> Sampler::batch_for(const TimedWork& work, double run_s, double& pause_left_s,
-                                                      const Announce& announce) {
-  if (options_.cold || !work.prepare.empty() || work.restore) return std::size_t{1};
-  auto once = median_of(work, request(work, 1, 1, run_s), pause_left_s, announce);
+std::variant<SampleRuns, Outcome> Sampler::batch_for(const TimedWork& work, double run_s, double& pause_left_s,
+                                                     const Announce& announce) {
+  if (options_.use == Use::single || !work.prepare.empty() || work.restore) return SampleRuns{};
+  auto once = median_of(work, request(work, 1, {}, run_s), pause_left_s, announce);
   if (auto* failure = std::get_if<Outcome>(&once)) return std::move(*failure);
   const double ns = std::get<double>(once);
-  if (ns >= options_.batch_below_ns) return std::size_t{1};
-  const auto batch = std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1, 1000);
-  if (batch == 1 || work.refills.empty()) return batch;
-  auto repeats = repeats_its_work(work, batch, run_s, pause_left_s, announce);
+  if (options_.use == Use::hot && ns >= options_.batch_below_ns) return SampleRuns{};
+  const bool in_graph = options_.use == Use::graph;
+  const std::size_t launches = std::max<std::size_t>(work.launches.size(), 1);
+  const std::size_t most = in_graph                      ? kMostNodes / (launches + work.refills.size())
+                           : options_.use == Use::stream ? kMostQueued / launches
+                                                         : kMostRuns;
+  const auto runs = std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1,
+                                            std::max<std::size_t>(most, 1));
+  if (runs == 1 || work.refills.empty()) return SampleRuns{runs};
+  auto repeats = repeats_its_work(work, runs, run_s, pause_left_s, announce);
   if (auto* failure = std::get_if<Outcome>(&repeats)) return std::move(*failure);
-  return std::get<bool>(repeats) ? batch : std::size_t{1};
+  if (std::get<bool>(repeats)) return SampleRuns{runs};
+  return in_graph ? SampleRuns{runs, true} : SampleRuns{};
 }
 
 Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, const Announce& announce) {
@@ -221,14 +252,14 @@ Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, co
 
   auto runs = batch_for(work, run_s, pause_left_s, announce);
   if (auto* failure = std::get_if<Outcome>(&runs)) return std::move(*failure);
-  const std::size_t batch = std::get<std::size_t>(runs);
+  const SampleRuns batch = std::get<SampleRuns>(runs);
   std::size_t next = first;
   while (true) {
     const auto group_start = Clock::now();
     auto taken = take(work, next, batch, run_s, pause_left_s, announce);
     if (auto* failure = std::get_if<Outcome>(&taken)) return std::move(*failure);
     std::get<Group>(taken).add_to(measurement, clocks);
-    summarise(measurement, clocks, batch, options_);
+    summarise(measurement, clocks, batch.runs, options_);
 
     const std::size_t n = measurement.samples_ns.size();
     if (may_abandon && measurement.low_ns > best_ns * options_.abandon_factor) {

@@ -25,6 +25,13 @@ namespace tuner {
 void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std::size_t batch,
                const MeasureOptions& options);
 
+/// The runs in one sample.
+struct SampleRuns {
+  std::size_t runs = 1;
+  /// The refills come before each run. They are sampled by themselves too, and their time is taken off.
+  bool is_refilled = false;
+};
+
 /// A run hangs if it takes more than this many times the known time.
 inline constexpr double kHangFactor = 50;
 /// The longest time of all pauses for one configuration. Afterwards, slow samples are kept and flagged.
@@ -71,25 +78,29 @@ class Sampler {
     /// Adds them to \p measurement, and their clocks to \p clocks.
     void add_to(Measurement& measurement, std::vector<double>& clocks) const;
   };
-  /// Takes \p samples samples, each of \p batch runs. Samples with a low clock are taken again after pauses, which
+  /// Takes \p samples samples, each of \p batch. Samples with a low clock are taken again after pauses, which
   /// reduce \p pause_left_s until it is used up.
-  std::variant<Group, Outcome> take(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s,
+  std::variant<Group, Outcome> take(const TimedWork& work, std::size_t samples, SampleRuns batch, double run_s,
                                     double& pause_left_s, const Announce& announce);
-  /// The number of runs in one sample that makes a hot sample long enough for the clock. 1 if samples are cold or
-  /// prepared, or if a run takes less time when an earlier one has done its work.
-  std::variant<std::size_t, Outcome> batch_for(const TimedWork& work, double run_s, double& pause_left_s,
-                                               const Announce& announce);
+  /// The runs that make a sample long enough for the clock. One if samples are cold or prepared. If a run takes less
+  /// time when an earlier one has done its work: one, too, and runs with refills in a graph, where one run would be
+  /// hidden behind the graph's own launch.
+  std::variant<SampleRuns, Outcome> batch_for(const TimedWork& work, double run_s, double& pause_left_s,
+                                              const Announce& announce);
 
   /// Whether a run among others of a batch takes as long as one that finds nothing done. Takes samples of both.
   std::variant<bool, Outcome> repeats_its_work(const TimedWork& work, std::size_t batch, double run_s,
                                                double& pause_left_s, const Announce& announce);
 
  private:
-  SampleRequest request(const TimedWork& work, std::size_t samples, std::size_t batch, double run_s) const;
-  /// \p at_once: the most samples between two calls of \p announce.
+  SampleRequest request(const TimedWork& work, std::size_t samples, SampleRuns batch, double run_s) const;
+  /// \p at_once: the most samples between two calls of \p announce. \p without_refills: their time is taken off.
   std::variant<Group, Outcome> take(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
                                     const Announce& announce,
-                                    std::size_t at_once = std::numeric_limits<std::size_t>::max());
+                                    std::size_t at_once = std::numeric_limits<std::size_t>::max(),
+                                    bool without_refills = false);
+  std::optional<Outcome> take_off_refills(const TimedWork& work, const SampleRequest& part,
+                                          std::vector<Sample>& samples);
   std::variant<double, Outcome> median_of(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
                                           const Announce& announce);
   double typical_clock() const;

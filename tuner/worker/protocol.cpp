@@ -12,6 +12,7 @@ namespace tuner {
 // The members of every struct that travels between a session and its workers, for transfer().
 
 constexpr Phase last(Phase) { return Phase::measure; }
+constexpr Use last(Use) { return Use::graph; }
 constexpr ErrorCode last(ErrorCode) { return ErrorCode::cache; }
 
 auto fields(DeviceKey& v) {
@@ -30,7 +31,7 @@ auto fields(Device& v) { return std::tie(v.key, v.limits, v.environment, v.name,
 auto fields(ProblemSize& v) { return std::tie(v.sizes, v.choices); }
 auto fields(RecordedLaunch& v) { return std::tie(v.inputs, v.outputs, v.scalars, v.digest); }
 auto fields(MeasureOptions& v) {
-  return std::tie(v.seed, v.cold, v.verify, v.second_inputs, v.own_problems, v.interleave_all, v.guard_bytes,
+  return std::tie(v.seed, v.use, v.verify, v.second_inputs, v.own_problems, v.interleave_all, v.guard_bytes,
                   v.min_samples, v.max_samples, v.target_width, v.max_seconds, v.finalist_rounds, v.finalist_samples,
                   v.abandon_factor, v.abandon_samples, v.batch_below_ns, v.hang_floor_s, v.first_run_s, v.metrics,
                   v.metrics_for_all, v.recorded, v.carried);

@@ -124,6 +124,12 @@ TEST_F(Program, DescribesTheHostAndWhyThereIsNoGpu) {
   EXPECT_THAT(call("devices").out, HasSubstr("cores"));
 }
 
+TEST_F(Program, TimesNothingInAStreamOrAGraphWhereThereIsNone) {
+  expect_failures(1, "has no streams and no graphs, so no kernel can be timed as 'graph' there",
+                  {"scale.cu --as graph --device host", "run scale.cu --as graph --device host"});
+  EXPECT_EQ(document("run scale.cu --device host --as hot --json")["as"], "hot");
+}
+
 TEST_F(Program, ShowsAndExplainsWhatItKnowsAndMakesNothing) {
   for (const json& one : document("show --json")["databases"]) EXPECT_TRUE(one["shipped"]) << one;
   expect_failures(1, "no such database", {"show --db none.db", "db check", "db clear quarantine --db none.db"});

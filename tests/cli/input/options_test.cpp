@@ -26,7 +26,7 @@ TEST(TuneArguments, HasSensibleDefaults) {
   EXPECT_EQ(request.tuning.isolation, Isolation::process);
   EXPECT_FALSE(request.tuning.session.budget.wall_time || request.tuning.session.budget.trials);
   EXPECT_TRUE(request.tuning.resume);
-  EXPECT_TRUE(request.tuning.measure.cold);
+  EXPECT_EQ(request.tuning.measure.use, Use::single);
   EXPECT_EQ(request.tuning.measure.max_seconds, 1);
 }
 
@@ -44,6 +44,11 @@ TEST(TuneArguments, SaysWhatItDoesNotUnderstand) {
       {"k --objective energy_j", "nown: time, time_hot"},
       {"k --objective tiem", "nown: time, time_hot"},
       {"k --objective ''", "nown: time, time_hot"},
+      {"k --as grpah", "did you mean 'graph'?"},
+      {"k --as graph --hot", "--hot and --as graph do not go together"},
+      {"k --as graph --objective energy", "--as and --objective energy do not go together"},
+      {"k --as graph --objective time_hot", "--as and --objective time_hot do not go together"},
+      {"--missed --as graph", "--missed is about the time of calls"},
       {"k --strategy randon", "did you mean 'random'?"},
       {"k --strategy x", "auto"},
       {"k --device gpu", "unknown device 'gpu'"},
@@ -82,8 +87,19 @@ TEST(TuneArguments, ReadsEveryLimit) {
 TEST(TuneArguments, HotIsAnObjectiveOfItsOwn) {
   for (const TuneArguments& request : {read("k --hot"), read("k --objective time_hot")}) {
     EXPECT_EQ(request.tuning.session.objective.name, "time_hot");
-    EXPECT_FALSE(request.tuning.measure.cold);
+    EXPECT_EQ(request.tuning.measure.use, Use::hot);
   }
+}
+
+TEST(TuneArguments, EveryUseIsAnObjectiveOfItsOwn) {
+  for (const NamedUse& use : kUses) {
+    const std::string as = "k --as " + std::string(use.name), objective = "k --objective " + std::string(use.objective);
+    for (const TuneArguments& request : {read(as), read(objective), read(as + " --objective time,energy")}) {
+      EXPECT_EQ(request.tuning.session.objective.name, use.objective);
+      EXPECT_EQ(named(request.tuning.measure.use).name, use.name);
+    }
+  }
+  EXPECT_EQ(read("k --objective energy").tuning.measure.use, Use::single);
 }
 
 TEST(TuneArguments, ReadsOptionsOfTheStrategy) {

@@ -156,7 +156,7 @@ TEST_F(StoredAnswers, DoNotAnswerWhatNeedsMeasurements) {
   std::vector<TuningOptions> all(5, options_);
   all[0].resume = false;
   all[1].measure.verify = false;
-  all[2].measure.cold = false;
+  all[2].measure.use = Use::hot;
   all[3].measure.metrics = {"energy"};
   all[4].measure.recorded.digest = "1";
   for (const TuningOptions& one : all)

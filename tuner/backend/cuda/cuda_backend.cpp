@@ -187,7 +187,7 @@ class CudaBackend final : public Backend {
 
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     if (!usable()) return lost();
-    if (request.cold && request.batch > 1) throw Error("a cold sample is a single run: use batch = 1");
+    if (request.cold() && request.batch > 1) throw Error("a cold sample is a single run: use batch = 1");
     if (!request.prepare.empty() && request.batch > 1)
       throw Error("a sample that is prepared is a single run: use batch = 1");
     const ContextGuard guard(state_->context.handle());

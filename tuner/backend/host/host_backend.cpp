@@ -192,7 +192,7 @@ class HostBackend final : public Backend {
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     const std::lock_guard lock(mutex_);
     const Clock::time_point start = Clock::now();
-    const bool single = request.cold || !request.prepare.empty();
+    const bool single = request.cold() || !request.prepare.empty();
     const std::size_t batch = single ? 1 : std::max<std::size_t>(request.batch, 1);
     std::vector<Sample> samples;
     samples.reserve(request.samples);
@@ -200,7 +200,7 @@ class HostBackend final : public Backend {
       if (!request.refills_each_run) refill(request.refills);
       for (const Launch& launch : request.prepare)
         if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
-      if (request.cold && !host::evict_buffers()) flush_cache(device_.key.l2_bytes);
+      if (request.cold() && !host::evict_buffers()) flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
         if (request.refills_each_run) refill(request.refills);

@@ -45,9 +45,10 @@ class OneRun {
       : given_(given),
         spec_(chosen_kernel(given)),
         once_(flag("once")),
+        use_(given_use(given)),
         metrics_(read_metrics(given.texts("metrics"), "--metrics")) {
     if (prints_code())
-      given.refuse({"json", "once", "cpu", "metrics", "hot"}, "with --ptx and --sass");
+      given.refuse({"json", "once", "cpu", "metrics", "hot", "as"}, "with --ptx and --sass");
     else
       given.refuse({"arch"}, "without --ptx or --sass");
     if (given.has("arch")) given.refuse({"device"}, "with --arch, which stands for a device");
@@ -63,7 +64,7 @@ class OneRun {
     introduce();
     answer_.show(given_);  // compiling and measuring take a while, and a kernel may end this process
     MeasureOptions options;
-    options.cold = !flag("hot");
+    options.use = use_;
     options.verify = !once_;
     options.metrics = measurable();
     options.metrics_for_all = true;
@@ -79,7 +80,7 @@ class OneRun {
  private:
   bool flag(const char* name) const { return given_.flag(name); }
   bool prints_code() const { return flag("ptx") || flag("sass"); }
-  Subject subject() const { return {&spec_, &size_, &device_, {flag("hot") ? "time_hot" : "time"}}; }
+  Subject subject() const { return {&spec_, &size_, &device_, Objective::time_of(use_)}; }
 
   /// The problem, and the configuration that a call would be served with, changed by `--config`.
   void choose() {
@@ -109,6 +110,7 @@ class OneRun {
 #endif
     backend_ = open_backend(device_, PreloadedKernels::ceilings);
     if (once_) return;
+    require_use(use_, device_);
     backend_->measure_ceilings();
     device_ = backend_->device();
   }
@@ -153,6 +155,7 @@ class OneRun {
         .data("configuration_text", configuration_.text())
         .data("configuration_reason", reason_)
         .data("launches", launches)
+        .data("as", named(use_).name)
         .data("once", once_);
   }
 
@@ -216,9 +219,9 @@ class OneRun {
 
   void add_time(const Measurement& measured, const std::vector<LaunchDetail>& launches) {
     line("time", speed_text(subject(), measured.median_ns));
-    line("", fmt::format("95% interval {} to {}, {}, noise {}, {} L2", format_ns(measured.low_ns),
+    line("", fmt::format("95% interval {} to {}, {}, noise {}, {}", format_ns(measured.low_ns),
                          format_ns(measured.high_ns), plural(measured.samples_ns.size(), "sample"),
-                         format_percent(measured.relative_noise), measured.cold ? "cold" : "hot"));
+                         format_percent(measured.relative_noise), named(use_).surroundings));
     const char* label = "metrics";
     for (const std::string& metric : metric_list(expand_metrics(metrics_), measured.metrics))
       line(std::exchange(label, ""), metric);
@@ -306,6 +309,7 @@ class OneRun {
   const Given& given_;
   KernelSpec spec_;
   bool once_;
+  Use use_;
   std::vector<std::string> metrics_;  ///< as given: sets are not expanded
   Device device_;
   ProblemSize size_;
@@ -333,7 +337,7 @@ Command run_command() {
       "  tune run reduce --metrics textbook     counters of this one\n"
       "  tune run sumMatrix2D --arch sm_90 --ptx\n"
       "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n");
-  options.add("size type choice config device hot metrics");
+  options.add("size type choice config device as hot metrics");
   options.flag("cpu", "time the kernel's reference on the CPU too, and compare the results");
   options.flag("once",
                "for profilers: launch once, unverified and untimed, with source lines and the NVTX range `tune run`");

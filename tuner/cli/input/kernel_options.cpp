@@ -98,6 +98,14 @@ std::uint64_t read_seed(const Given& given) {
   return static_cast<std::uint64_t>(parse_count(given.text("seed"), "--seed"));
 }
 
+Use given_use(const Given& given) {
+  const std::string name = given.text("as");
+  require_known("use", name, names_of(kUses));
+  if (!given.flag("hot")) return *use_of(name);
+  if (given.has("as") && name != named(Use::hot).name) throw UsageError("--hot and --as {} do not go together", name);
+  return Use::hot;
+}
+
 std::string wanted_device(const Given& given) {
   if (given.has("device")) {
     const std::string text = given.text("device");

@@ -23,7 +23,9 @@ std::string read_one_objective(const std::string& text) {
   const NamedMetric* const known = find_metric(name);
   if (known == nullptr && !is_chips_own(name)) {
     std::vector<std::string> names = names_of(named_metrics());
-    names.insert(names.begin(), {"time", "time_hot"});
+    std::vector<std::string> times;
+    for (const NamedUse& use : kUses) times.emplace_back(use.objective);
+    names.insert(names.begin(), times.begin(), times.end());
     throw UsageError(unknown_name("objective", name, names));
   }
   const bool largest = asks_largest || (!asks_smallest && known != nullptr && known->larger_is_better);

@@ -34,7 +34,7 @@ void check_subject(const Given& given) {
                   {"kernel", "size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report", "missed"});
   if (given.flag("missed"))
     refuse_beside(given, "--missed", {"recording", "size", "type", "choice", "fix", "vary", "by", "csv", "report"});
-  if (given.flag("missed") && (given.flag("hot") || given.text("objective") != "time"))
+  if (given.flag("missed") && (given.flag("hot") || given.has("as") || given.text("objective") != "time"))
     throw UsageError(
         "--missed is about the time of calls, with cold caches; name a kernel to tune it for another objective");
   if (given.has("recording"))
@@ -43,14 +43,18 @@ void check_subject(const Given& given) {
     throw UsageError(kWhichKernel);
 }
 
-/// Hot and cold caches are different objectives, with different results in the database.
+/// Times of different uses are different objectives, with different results in the database.
 void choose_objective(const Given& given, TuneArguments& request) {
   const std::vector<std::string> names = read_objectives(given.text("objective"));
-  const bool hot = given.flag("hot");
   Objective& objective = request.tuning.session.objective;
   MeasureOptions& measure = request.tuning.measure;
-  objective.name = hot && names.front() == "time" ? "time_hot" : names.front();
-  measure.cold = !hot && objective.name != "time_hot";
+  objective.name = names.front();
+  if (given.has("as") && objective.name != "time")
+    throw UsageError("--as and --objective {} do not go together: --as names the use whose time is minimised",
+                     objective.name);
+  measure.use = given_use(given);
+  if (objective.name == "time") objective = Objective::time_of(measure.use);
+  if (measure.use == Use::single) measure.use = objective.use().value_or(Use::single);
   if (names.size() > 1) request.trade_off = names;
   for (const std::string& name : request.trade_off)
     if (!Objective{name}.is_time()) measure.metrics.push_back(Objective{name}.metric());
@@ -157,7 +161,7 @@ Options tune_options() {
                "time");
   options.add("metrics");
   options.text("metrics-for", "finalists|all", "collect metrics for finalists only, or for all", "finalists");
-  options.add("hot");
+  options.add("as hot");
   options.text("measure-for", "TIME", "longest time for the samples of one configuration", "1s");
   options.text("isolation", "process|none",
                "run kernels in worker processes, where a crash costs one trial, or in this process", "process");

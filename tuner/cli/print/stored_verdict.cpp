@@ -24,7 +24,7 @@ Trial trial_of_best(const report::Tuning& tuning) {
   trial.configuration = Configuration::parse(best.configuration);
   Measurement measurement;
   measurement.median_ns = best.median_ns;
-  measurement.cold = best.kernel.objective != "time_hot";
+  measurement.cold = Objective{best.kernel.objective}.use().value_or(Use::single) == Use::single;
   trial.outcome = measurement;
   return trial;
 }

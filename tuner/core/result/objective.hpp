@@ -8,17 +8,47 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <tuner/core/result/outcome.hpp>
+#include <tuner/core/values/named.hpp>
+#include <tuner/use.hpp>
 
 namespace tuner {
 
+/// The words for a use of a kernel, and the objective that minimises its time in that use.
+struct NamedUse {
+  std::string_view name;  ///< of `--as`
+  std::string_view objective;
+  std::string_view surroundings;  ///< for the end of a sentence about a time
+};
+/// In the order of Use.
+inline constexpr NamedUse kUses[] = {
+    {"single", "time", "cold L2"},
+    {"hot", "time_hot", "hot L2"},
+    {"stream", "time_stream", "behind another kernel"},
+    {"graph", "time_graph", "as a node of a graph"},
+};
+inline constexpr const NamedUse& named(Use use) { return kUses[static_cast<std::size_t>(use)]; }
+/// The use with this word.
+inline std::optional<Use> use_of(std::string_view name) {
+  const NamedUse* const at = find_named(kUses, name);
+  return at == nullptr ? std::nullopt : std::optional(static_cast<Use>(at - kUses));
+}
+
 struct Objective {
-  /// "time": median nanoseconds with a cold L2. "time_hot": the same without flushing L2; databases store it apart from
-  /// "time". Any other name is a metric, whose smallest value wins. "max:" and a metric: its largest value wins.
+  /// The objective of a NamedUse: median nanoseconds in that use; databases store each apart. Any other name is a
+  /// metric, whose smallest value wins. "max:" and a metric: its largest value wins.
   std::string name = "time";
 
-  bool is_time() const { return name == "time" || name == "time_hot"; }
+  static Objective time_of(Use use) { return {std::string(named(use).objective)}; }
+  /// The use whose time is minimised; nothing for a metric.
+  std::optional<Use> use() const {
+    for (const NamedUse& one : kUses)
+      if (one.objective == name) return static_cast<Use>(&one - kUses);
+    return std::nullopt;
+  }
+  bool is_time() const { return use().has_value(); }
   bool is_larger_better() const { return name.starts_with("max:"); }
   /// The metric's name, without "max:".
   std::string metric() const { return is_larger_better() ? name.substr(4) : name; }

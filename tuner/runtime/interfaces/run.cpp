@@ -48,7 +48,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, size, device.device());
 
   MeasureOptions measure;
-  measure.cold = options.cold;
+  measure.use = options.cold ? Use::single : Use::hot;
   measure.verify = options.verify;
   measure.own_problems = !traits(device.device().key).is_gpu;  // they may fault: see needs_workers()
   Device known = device.device();                              // a copy: other threads may read the served one

@@ -16,8 +16,8 @@ namespace {
 
 bool needs_measurements(const TuningOptions& options) {
   const MeasureOptions& measure = options.measure;
-  return !options.resume || !options.decides || !measure.recorded.digest.empty() || !measure.cold || !measure.verify ||
-         !measure.metrics.empty();
+  return !options.resume || !options.decides || !measure.recorded.digest.empty() || measure.use == Use::hot ||
+         !measure.verify || !measure.metrics.empty();
 }
 
 /// The configurations that need no trial. Faults of the machine do not count, because they are not stored.

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include <cache/query/browse.hpp>
 #include <cache/records/json_value.hpp>
 
@@ -158,7 +160,7 @@ std::string conditions_text(const TuningOptions& options, const KernelSpec& spec
   // By name: equal conditions are equal texts. The usual is left out where earlier releases did not store it.
   cache::JsonValue::Object conditions;
   const auto add = [&](const char* name, auto value) { conditions.emplace_back(name, cache::JsonValue{value}); };
-  add("cold", measure.cold);
+  add("cold", measure.use == Use::single);
   if (measure.max_seconds != MeasureOptions{}.max_seconds) add("max_seconds", measure.max_seconds);
   add("min_samples", std::uint64_t{measure.min_samples});
   if (!measure.recorded.digest.empty()) add("recorded", measure.recorded.digest);
@@ -192,6 +194,14 @@ std::vector<std::string> measurable_metrics(const TuningOptions& options, const 
   return measurable;
 }
 
+void require_use(Use use, const Device& device) {
+  if (traits(device.key).is_gpu || use == Use::single || use == Use::hot) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} has no streams and no graphs, so no kernel can be timed as '{}' there: use a GPU, or "
+                          "time it as 'single'",
+                          device.name, named(use).name));
+}
+
 void require_reference(const KernelSpec& spec) {
   if (spec.reference_kind() != ReferenceKind::none) return;
   throw Error(
@@ -215,6 +225,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   const auto warn = [observer](std::string_view message) {
     if (observer) observer->on_warning(message);
   };
+  require_use(options.measure.use, device);
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, warn));
   std::unique_ptr<Backend> opened;
   if (!isolate && backend == nullptr) {

@@ -45,6 +45,9 @@ struct TuningOptions {
 std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device,
                                             const std::function<void(std::string_view)>& warn);
 
+/// Throws Error when \p device cannot show the time of a kernel in \p use.
+void require_use(Use use, const Device& device);
+
 /// Throws Error, with advice, when \p spec has no reference.
 void require_reference(const KernelSpec& spec);
 

@@ -179,12 +179,26 @@ TEST_F(GpuDependentLaunch, IsSampled) {
   const std::vector<Launch> launches = both(true);
   SampleRequest request;
   request.samples = 5;
-  request.cold = false;
+  request.use = Use::hot;
   request.batch = 2;
   request.timeout_s = 10;
   const SampleResult sampled = backend().sample(launches, request);
   ASSERT_TRUE(std::holds_alternative<std::vector<Sample>>(sampled));
   for (const Sample& sample : std::get<std::vector<Sample>>(sampled)) EXPECT_GT(sample.ns, 0);
+}
+
+TEST_F(GpuDependentLaunch, IsSampledInAGraph) {
+  const std::vector<Launch> launches = both(true);
+  EXPECT_EQ(failure(backend().run(launches, 10)), "ok");
+  SampleRequest request;
+  request.samples = 5;
+  request.use = Use::graph;
+  request.batch = 20;
+  request.timeout_s = 10;
+  const SampleResult sampled = backend().sample(launches, request);
+  ASSERT_TRUE(std::holds_alternative<std::vector<Sample>>(sampled)) << std::get<LaunchError>(sampled).message;
+  for (const Sample& sample : std::get<std::vector<Sample>>(sampled)) EXPECT_GT(sample.ns, 0);
+  expect_result(1 + (5 + 1) * 20);
 }
 
 TEST_F(GpuDependentLaunch, IsCapturedIntoAGraph) {

@@ -265,7 +265,7 @@ TEST_F(GpuCooperativeLaunch, IsSampledColdAndHot) {
     SampleRequest request;
     request.samples = 20;
     request.batch = cold ? 1 : 10;
-    request.cold = cold;
+    request.use = cold ? Use::single : Use::hot;
     request.timeout_s = 10;
     const SampleResult sampled = backend().sample({&ready, 1}, request);
     const auto* const samples = std::get_if<std::vector<Sample>>(&sampled);

@@ -41,13 +41,17 @@ std::vector<Sample> taken(const SampleResult& result) {
   return samples != nullptr ? *samples : std::vector<Sample>{};
 }
 
-SampleRequest request(std::size_t samples, bool cold, std::size_t batch = 1) {
+SampleRequest request(std::size_t samples, Use use, std::size_t batch = 1) {
   SampleRequest wanted;
   wanted.samples = samples;
-  wanted.cold = cold;
+  wanted.use = use;
   wanted.batch = batch;
   wanted.timeout_s = 20;
   return wanted;
+}
+
+SampleRequest request(std::size_t samples, bool cold, std::size_t batch = 1) {
+  return request(samples, cold ? Use::single : Use::hot, batch);
 }
 
 double seconds_of(const auto& work) {
@@ -98,6 +102,56 @@ TEST_F(GpuSample, RunsEveryLaunchOfEveryBatchOnce) {
     backend().fill_bytes(runs->address(), 0, 4);
     EXPECT_EQ(taken(backend().sample(work, request(3, false, batch))).size(), 3u);
     EXPECT_EQ(contents<unsigned>(runs->address(), 1)[0], 3 * 2 * batch);
+  }
+}
+
+TEST_F(GpuSample, RunsEveryLaunchOfEveryReplayOnceAndReplaysOnceMore) {
+  const auto module = load(kTimed, {"count"});
+  const auto runs = backend().allocate(4);
+  const Launch once = launch(*module, 0, 1, 32, {Argument::of(runs->address())});
+  const Launch work[] = {once, once};
+  EXPECT_EQ(run(once), "ok");
+  for (const std::size_t batch : {1, 10, 500}) {
+    backend().fill_bytes(runs->address(), 0, 4);
+    for (const Sample& sample : taken(backend().sample(work, request(3, Use::graph, batch)))) EXPECT_GT(sample.ns, 0);
+    EXPECT_EQ(contents<unsigned>(runs->address(), 1)[0], (3 + 1) * 2 * batch);
+  }
+}
+
+TEST_F(GpuSample, RunsEveryLaunchBehindAnotherKernelOnce) {
+  const auto module = load(kTimed, {"count"});
+  const auto runs = backend().allocate(4);
+  const Launch once = launch(*module, 0, 1, 32, {Argument::of(runs->address())});
+  EXPECT_EQ(run(once), "ok");
+  backend().fill_bytes(runs->address(), 0, 4);
+  EXPECT_EQ(taken(backend().sample({&once, 1}, request(20, Use::stream, 10))).size(), 20u);
+  EXPECT_EQ(contents<unsigned>(runs->address(), 1)[0], 20 * 10u);
+}
+
+TEST_F(GpuPreparedSample, RefillsMemoryBeforeEachNodeOfAGraph) {
+  const auto original = backend().allocate(4);
+  backend().fill_bytes(original->address(), 1, 4);
+  const Refill refills[] = {{numbers_->address(), 4, 0, original->address()}, {numbers_->address() + 4, 4, 2}};
+  EXPECT_EQ(run(take_), "ok");
+  SampleRequest wanted = request(3, Use::graph, 100);
+  wanted.refills = refills;
+  wanted.refills_each_run = true;
+  const double refilled = median(taken(backend().sample({&take_, 1}, wanted)));
+  EXPECT_EQ(contents<unsigned>(numbers_->address(), 2)[1], 0x01010101u + 0x02020202u);
+  const double refilling = median(taken(backend().sample({}, wanted)));
+  EXPECT_GT(refilling, 0);
+  EXPECT_GT(refilled, refilling);
+}
+
+TEST_F(GpuPreparedSample, PreparesEachReplay) {
+  EXPECT_EQ(failure(backend().run({&start_, 1}, 10)), "ok");
+  EXPECT_EQ(run(take_), "ok");
+  for (const Use use : {Use::stream, Use::graph}) {
+    backend().fill_bytes(numbers_->address(), 0, 8);
+    SampleRequest wanted = request(7, use);
+    wanted.prepare = {&start_, 1};
+    EXPECT_EQ(taken(backend().sample({&take_, 1}, wanted)).size(), 7u);
+    EXPECT_EQ(contents<unsigned>(numbers_->address(), 2)[1], (use == Use::graph ? 8 : 7) * 5u);
   }
 }
 
@@ -192,7 +246,11 @@ TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeil
   std::cout << "[ measured ] empty kernel between events: median " << median(samples) << " ns, " << distinct.size()
             << " distinct times from " << *distinct.begin() << " to " << *distinct.rbegin() << ", smallest step "
             << step << " ns; batch of 100: " << median(taken(backend().sample({&empty, 1}, request(10, false, 100))))
-            << " ns; cold " << median(taken(backend().sample({&empty, 1}, request(100, true)))) << " ns\n";
+            << " ns; cold " << median(taken(backend().sample({&empty, 1}, request(100, true))))
+            << " ns; graph of 100: " << median(taken(backend().sample({&empty, 1}, request(20, Use::graph, 100))))
+            << " ns, of one: " << median(taken(backend().sample({&empty, 1}, request(20, Use::graph))))
+            << " ns; behind another kernel: " << median(taken(backend().sample({&empty, 1}, request(100, Use::stream))))
+            << " ns\n";
 
   for (const bool cold : {false, true}) {
     for (const std::size_t count : {1, 4, 10, 16, 64}) {

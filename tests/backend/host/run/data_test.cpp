@@ -103,7 +103,7 @@ TEST(HostSample, GivesAsManySamplesAsAskedFor) {
   ASSERT_TRUE((std::holds_alternative<std::vector<Sample>>(cold)));
   EXPECT_EQ(std::get<0>(cold).size(), 3u);
   EXPECT_EQ(count, 3 * 64);
-  wanted.cold = false;
+  wanted.use = Use::hot;
   wanted.batch = 5;
   backend().sample({&launch, 1}, wanted);
   EXPECT_EQ(count, (3 + 15) * 64);
@@ -120,7 +120,7 @@ TEST(HostSample, RunsWhatPreparesBeforeEachSampleAndOneRunInEach) {
   SampleRequest wanted;
   wanted.samples = 4;
   wanted.batch = 3;
-  wanted.cold = false;
+  wanted.use = Use::hot;
   wanted.prepare = {&start, 1};
   ASSERT_TRUE((std::holds_alternative<std::vector<Sample>>(backend().sample({&launch, 1}, wanted))));
   EXPECT_EQ(numbers[1], 4 * 5);
@@ -134,7 +134,7 @@ TEST(HostSample, RefillsMemoryBeforeEachSampleOrEachRun) {
   SampleRequest wanted;
   wanted.samples = 4;
   wanted.batch = 3;
-  wanted.cold = false;
+  wanted.use = Use::hot;
   wanted.refills = refills;
   ASSERT_TRUE((std::holds_alternative<std::vector<Sample>>(backend().sample({&launch, 1}, wanted))));
   EXPECT_EQ(numbers[1], 0x02020202 + 3 * 5);
@@ -151,7 +151,7 @@ TEST(HostSample, ReportsATimeout) {
   int flag = 0;
   const Launch launch{module.get(), 0, shape(1, 1), {Argument::of(&flag)}};
   SampleRequest wanted;
-  wanted.cold = false;
+  wanted.use = Use::hot;
   wanted.timeout_s = 0.05;
   EXPECT_TRUE(std::holds_alternative<Timeout>(backend().sample({&launch, 1}, wanted)));
 }

@@ -47,7 +47,7 @@ class TimedKernels {
   std::vector<double> times_ns(const Launch& launch, std::size_t samples, bool cold) const {
     SampleRequest request;
     request.samples = samples;
-    request.cold = cold;
+    request.use = cold ? Use::single : Use::hot;
     const SampleResult result = backend_.sample({&launch, 1}, request);
     const auto* const taken = std::get_if<std::vector<Sample>>(&result);
     if (taken == nullptr) throw Error("the kernels that measure a device failed");

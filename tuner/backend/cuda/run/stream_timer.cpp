@@ -15,7 +15,10 @@ constexpr unsigned long long kHoldLimitNs = 500'000'000;
 
 constexpr double kLeastWaitSeconds = 0.5;
 
-enum TimerKernel : std::size_t { kHold, kStamp, kFlush };
+/// A kernel before the timed one runs long enough for the driver to have the next one ready.
+constexpr unsigned long long kLeadNs = 5'000;
+
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead };
 
 struct Stamp {  // as in support/sampling.cu
   unsigned long long cycles, nanoseconds;
@@ -69,7 +72,8 @@ CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
 }
 
 CompileRequest StreamTimer::request(const std::string& architecture) {
-  return support_request("sampling.cu", {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
+  return support_request("sampling.cu",
+                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead"},
                          architecture);
 }
 
@@ -89,6 +93,7 @@ StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::in
   hold();
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
   flush();
+  lead();
   check(wait_for(stream_, deadline_after(10)), "cuStreamQuery");
 }
 
@@ -98,6 +103,7 @@ StreamTimer::~StreamTimer() {
 
 void StreamTimer::leak() noexcept {
   flush_data_ = 0;
+  graph_.leak();
   mapped_.leak();
   kernels_.leak();
   (void)begin_.release();
@@ -120,10 +126,45 @@ void StreamTimer::flush() {
                  flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
 }
 
+void StreamTimer::lead() { launch_support(kernels_[kLead], sm_count_, 32, stream_, kLeadNs); }
+
 /// The clock during the sample; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {
   const double around = megahertz(shared().let_go, shared().after);
   return around > 0 ? around : megahertz(shared().held, shared().let_go);
+}
+
+/// Queues the runs of one sample. Calls \p queued with the number of operations after each few.
+CUresult StreamTimer::queue_runs(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                 const std::function<void(std::size_t)>& queued) {
+  for (std::size_t run = 0; run < request.batch; ++run) {
+    if (request.refills_each_run) {
+      if (const CUresult result = queue_refills(request.refills, stream_); result != CUDA_SUCCESS) return result;
+      queued(request.refills.size());
+    }
+    for (PreparedLaunch& launch : launches) {
+      if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
+      queued(1);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Makes the graph of one sample, and replays it once: a first replay may wait for the device, which is held later.
+std::optional<SamplingFailure> StreamTimer::capture(std::span<PreparedLaunch> before,
+                                                    std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                                    const Deadline& deadline) {
+  CUresult result =
+      graph_.capture(stream_, [&] { return queue_runs(launches, request, [](std::size_t /*count*/) {}); });
+  if (result != CUDA_SUCCESS) return SamplingFailure{result, true};
+  result = queue_refills(request.refills, stream_);
+  for (PreparedLaunch& launch : before)
+    if (result == CUDA_SUCCESS) result = launch(stream_);
+  if (result == CUDA_SUCCESS) result = graph_.replay(stream_);
+  if (result != CUDA_SUCCESS) return SamplingFailure{result, true};
+  result = wait_for(stream_, deadline);
+  if (result != CUDA_SUCCESS) return SamplingFailure{result, false};
+  return std::nullopt;
 }
 
 std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
@@ -136,27 +177,21 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
     if (queued < kQueueLimit && queued + more >= kQueueLimit) release();
     queued += more;
   };
-  const auto launch_all = [&](std::span<PreparedLaunch> all) {
-    for (PreparedLaunch& launch : all) {
-      if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
-      add(1);
-    }
-    return CUDA_SUCCESS;
-  };
-  const auto refill = [&] {
-    const CUresult result = queue_refills(request.refills, stream_);
+  CUresult result = CUDA_SUCCESS;
+  if (!request.refills_each_run) {
+    result = queue_refills(request.refills, stream_);
     add(request.refills.size());
-    return result;
-  };
-  CUresult result = request.refills_each_run ? CUDA_SUCCESS : refill();
-  if (result == CUDA_SUCCESS) result = launch_all(before);
-  // After the preparing launches, which leave the data in L2.
-  if (request.cold && result == CUDA_SUCCESS) flush();
-  if (result == CUDA_SUCCESS) check(cu.cuEventRecord(begin_.get(), stream_), "cuEventRecord");
-  for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) {
-    if (request.refills_each_run) result = refill();
-    if (result == CUDA_SUCCESS) result = launch_all(launches);
   }
+  for (PreparedLaunch& launch : before) {
+    if (result == CUDA_SUCCESS) result = launch(stream_);
+    add(1);
+  }
+  // After the preparing launches, which leave the data in L2.
+  if (request.use == Use::single && result == CUDA_SUCCESS) flush();
+  if (request.use == Use::stream && result == CUDA_SUCCESS) lead();
+  if (result == CUDA_SUCCESS) check(cu.cuEventRecord(begin_.get(), stream_), "cuEventRecord");
+  if (result == CUDA_SUCCESS)
+    result = request.use == Use::graph ? graph_.replay(stream_) : queue_runs(launches, request, add);
   if (result != CUDA_SUCCESS) {
     release();
     return SamplingFailure{result, true};
@@ -170,9 +205,11 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
 std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                                    const Deadline& deadline, std::vector<Sample>& samples,
                                                    std::span<PreparedLaunch> before) {
+  if (request.use == Use::graph)
+    if (std::optional<SamplingFailure> failure = capture(before, launches, request, deadline)) return failure;
   double each = 0;  // seconds that the sample before took
   for (std::size_t left = request.samples; left > 0; --left) {
-    if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
+    if (deadline && !samples.empty() && Clock::now() > *deadline) break;
     const Clock::time_point start = Clock::now();
     if (std::optional<SamplingFailure> failure = queue(before, launches, request)) return failure;
     CUresult result = wait_for(stream_, deadline);
@@ -184,6 +221,7 @@ std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> lau
     samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock_mhz()});
     each = std::chrono::duration<double>(Clock::now() - start).count();
   }
+  graph_.reset();  // before its kernels are unloaded
   return std::nullopt;
 }
 

@@ -1,15 +1,17 @@
 #pragma once
 /// Times launches on one stream. A kernel holds the stream while the host queues one sample: refills, preparation,
-/// flush, event, work, event. Then the stream is released, so no delay of the host is timed. Nothing but a stamp is
-/// queued behind the work: with more than about 25 commands behind it, a launch takes half a microsecond longer (bench/
-/// queue_depth.cpp).
+/// flush or another kernel, event, work, event. Then the stream is released, so no delay of the host is timed. Nothing
+/// but a stamp is queued behind the work: with more than about 25 commands behind it, a launch takes half a microsecond
+/// longer (bench/ queue_depth.cpp).
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/driver/context.hpp>
+#include <tuner/backend/cuda/run/captured_runs.hpp>
 #include <tuner/backend/cuda/run/cuda_module.hpp>
 #include <tuner/backend/cuda/run/support_kernels.hpp>
 #include <tuner/core/values/elapsed.hpp>
@@ -66,7 +68,12 @@ class StreamTimer {
   struct Shared;  // memory that the host and the kernels share
   std::optional<SamplingFailure> queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
                                        const SampleRequest& request);
+  CUresult queue_runs(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                      const std::function<void(std::size_t)>& queued);
+  std::optional<SamplingFailure> capture(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
+                                         const SampleRequest& request, const Deadline& deadline);
   void hold();
+  void lead();
   void release();
   double clock_mhz() const;
   Shared& shared() const;
@@ -76,6 +83,7 @@ class StreamTimer {
   SupportKernels kernels_;
   MappedMemory mapped_;
   UniqueEvent begin_, end_;
+  CapturedRuns graph_;  // the runs of a sample that is a replay
   CUdeviceptr flush_data_ = 0;
   std::int64_t flush_bytes_ = 0;
   unsigned ticket_ = 0;

@@ -1,4 +1,5 @@
-// Kernels for timing other kernels: hold the stream until the host has queued all work, evict L2, and read clocks.
+// Kernels for timing other kernels: hold the stream until the host has queued all work, run before them, evict L2, and
+// read clocks.
 
 namespace tuner_support {
 
@@ -37,6 +38,13 @@ __global__ void hold(const volatile unsigned* released, unsigned ticket, Bits li
 }
 
 __global__ void stamp(Stamp* to) { write_stamp(to, 0); }
+
+// Stands for a program's kernel before the timed one: occupies the device for \p ns and touches no memory.
+__global__ void lead(Bits ns) {
+  const Bits start = nanoseconds();
+  while (nanoseconds() - start < ns) {
+  }
+}
 
 // Reads \p count 16-byte words (twice the size of L2). This evicts all other data and leaves only clean lines. A memset
 // would leave dirty lines, which would be written back while the next kernel is timed.
