@@ -3,7 +3,9 @@
 #include <poll.h>
 
 #include <future>
+#include <iterator>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <tuner/backend/traits.hpp>

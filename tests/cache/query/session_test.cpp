@@ -165,6 +165,20 @@ TEST_F(Best, ComesOnlyFromAVerifiedStoredMeasurement) {
   EXPECT_EQ(best_rows(database).size(), 1u);
 }
 
+TEST_F(Best, SaysForWhichTargetItsCodeIsAndWhatCheckedIt) {
+  SessionWriter writer(database, session_key());
+  TrialRecord measured = trial("block=5", 10);
+  measured.resources.emplace().target = "sm_90a";
+  writer.add(measured);
+  writer.set_best("block=5", "no: the host has no compiler\n");
+  ASSERT_EQ(best_rows(database).size(), 1u);
+  EXPECT_EQ(best_rows(database)[0].target, "sm_90a");
+  EXPECT_EQ(best_rows(database)[0].checked, "no: the host has no compiler\n");
+  writer.add(trial("block=1", 8));
+  writer.set_best("block=1");
+  EXPECT_EQ(best_rows(database)[0].target + best_rows(database)[0].checked, "") << "of another configuration";
+}
+
 TEST_F(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
   SessionWriter(database, session_key()).add(trial("block=1", 10));
   SessionWriter writer(database, session_key());

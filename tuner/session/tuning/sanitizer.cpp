@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "compute-sanitizer";
 constexpr std::string_view kMemcheck = "memcheck";
-constexpr const char* kTools[] = {kMemcheck.data(), "racecheck", "synccheck"};
+constexpr std::string_view kTools[] = {kMemcheck, "racecheck", "synccheck"};
 constexpr std::string_view kMark = "=========";  // begins the lines that it writes itself
 constexpr std::size_t kMostPlaces = 2;           // lines after the first one of a finding
 
@@ -99,13 +101,14 @@ struct Sanitizer::Seen {
 Sanitizer::Sanitizer(fs::path program, const KernelSpec& spec, Device device, std::uint64_t seed)
     : program_(std::move(program)), spec_(spec), device_(std::move(device)), seed_(seed) {}
 
-std::optional<Sanitizer::Seen> Sanitizer::watch(const WatchedRuns& runs, const char* tool,
+std::optional<Sanitizer::Seen> Sanitizer::watch(const WatchedRuns& runs, std::string_view tool,
                                                 const Configuration& configuration, const Image& image,
                                                 const MayGoOn& may_go_on) const {
-  std::vector<std::string> watcher = {program_.string(),  "--tool", tool, "--print-limit", "1",
+  std::vector<std::string> watcher = {program_.string(),  "--tool", std::string(tool), "--print-limit", "1",
                                       "--show-backtrace", "no"};
   // An error that the program asks for, such as an attribute that a driver does not know, is not the kernel's.
-  if (std::string_view(tool) == kMemcheck) watcher.insert(watcher.end(), {"--report-api-errors", "no"});
+  if (tool == kMemcheck)
+    for (const char* word : {"--report-api-errors", "no"}) watcher.emplace_back(word);
   auto seen = runs.launch(configuration, image, watcher, may_go_on);
   if (!seen) return std::nullopt;
   return Seen{read_sanitizer_report(seen->printed), std::move(seen->outcome)};
@@ -113,7 +116,7 @@ std::optional<Sanitizer::Seen> Sanitizer::watch(const WatchedRuns& runs, const c
 
 /// Whether \p tool, which has found something in \p configuration, does not find the kernel's default configuration
 /// clean. False without a default.
-std::optional<bool> Sanitizer::finds_in_default(const WatchedRuns& runs, const char* tool,
+std::optional<bool> Sanitizer::finds_in_default(const WatchedRuns& runs, std::string_view tool,
                                                 const Configuration& configuration, const ProblemSize& size,
                                                 const MayGoOn& may_go_on) const {
   const std::optional<Configuration>& common = spec_.default_configuration;
@@ -136,7 +139,7 @@ std::optional<FinalistCheck::Answer> Sanitizer::ask(const Configuration& configu
   if (const auto* error = std::get_if<CompileError>(&*compiled))
     return FinalistCheck::Answer{{}, first_line(error->message)};
   const Image& image = std::get<Image>(*compiled);
-  for (const char* tool : kTools) {
+  for (std::string_view tool : kTools) {
     const auto name = [&] { return fmt::format("{} --tool {}: ", kProgram, tool); };
     const std::optional<Seen> seen = watch(runs, tool, configuration, image, may_go_on);
     if (!seen) return std::nullopt;
@@ -147,7 +150,7 @@ std::optional<FinalistCheck::Answer> Sanitizer::ask(const Configuration& configu
       return FinalistCheck::Answer{{}, name() + first_line(message(outcome))};
     }
     const WrongResult wrong{name() + report.finding + " on " + size.text()};
-    if (std::string_view(tool) == kMemcheck && !is_doubtful) return FinalistCheck::Answer{wrong, {}};
+    if (tool == kMemcheck && !is_doubtful) return FinalistCheck::Answer{wrong, {}};
     const std::optional<bool> is_usual = finds_in_default(runs, tool, configuration, size, may_go_on);
     if (!is_usual) return std::nullopt;
     if (!*is_usual) return FinalistCheck::Answer{wrong, {}};

@@ -2,10 +2,11 @@
 /// compute-sanitizer, which watches the accesses and barriers of one launch on a GPU. It checks configurations that the
 /// host backend cannot run.
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/worker/watched_runs.hpp>
@@ -37,10 +38,11 @@ class Sanitizer {
 
  private:
   struct Seen;
-  std::optional<Seen> watch(const WatchedRuns& runs, const char* tool, const Configuration& configuration,
+  std::optional<Seen> watch(const WatchedRuns& runs, std::string_view tool, const Configuration& configuration,
                             const Image& image, const MayGoOn& may_go_on) const;
-  std::optional<bool> finds_in_default(const WatchedRuns& runs, const char* tool, const Configuration& configuration,
-                                       const ProblemSize& size, const MayGoOn& may_go_on) const;
+  std::optional<bool> finds_in_default(const WatchedRuns& runs, std::string_view tool,
+                                       const Configuration& configuration, const ProblemSize& size,
+                                       const MayGoOn& may_go_on) const;
 
   std::filesystem::path program_;
   const KernelSpec& spec_;
