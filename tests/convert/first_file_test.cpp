@@ -68,7 +68,7 @@ void run(float* x, int count) {
   cudaLaunchKernelEx(&config, scale<256>, x, count);
 }
 )";
-  EXPECT_THAT(made(source), Holds("grid        max(1, ceil_div(n, T))\n", "block       T\n", "cluster     2, 1, 1\n",
+  EXPECT_THAT(made(source), Holds("grid        max(1, (n + (T - 1)) / T)\n", "block       T\n", "cluster     2, 1, 1\n",
                                   "shared      4096\n", "default     T=256\n"));
   std::string unknown = source;
   unknown.replace(unknown.find("constexpr int wide = 2;"), 23, "const int wide = widest();");
