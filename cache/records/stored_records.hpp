@@ -100,6 +100,9 @@ struct TimeRecord {
   double relative_noise = 0;
 };
 
+/// Metrics of a trial that was measured again as a finalist: its median in the search, and the interval of that.
+inline constexpr const char* kSearchTimes[] = {"search_ns", "search_low_ns", "search_high_ns"};
+
 /// A configuration and its outcome. Numbers that are not finite are stored as absent and read back as NaN.
 struct TrialRecord : TimeRecord {
   std::string configuration;  ///< canonical text: `block_x=32 block_y=8`

@@ -93,6 +93,28 @@ class Page(unittest.TestCase):
         self.assertLess(self.browser.evaluate(
             "(() => { const v = look(data.tunings[0]); return Math.abs(v.bestFirst / v.bestNs - 1); })()"), 1e-4)
 
+    def test_compares_times_of_one_kind(self):
+        self.open("large.html")
+        # All finalists take twice as long in the end as in the search.
+        claims = """((standard) => {
+          const tuning = structuredClone(data.tunings[0]), all = look(tuning).trials;
+          tuning.trials.states.forEach((state, row) => { if (state[1].includes("r")) tuning.trials.columns.median_ns[row] *= 2; });
+          tuning.best.median_ns *= 2;
+          tuning.default = all.configuration(standard(all));
+          const view = look(tuning), rows = [view.best, view.trials.rowsOf(tuning.default)];
+          return {text: answerPart(view).textContent,
+                  times: rows.map((one) => [one.search, one.final].map((row) => (row < 0 ? null : showTime(view.trials.median[row]))))};
+        })(%s)"""
+        lone = self.browser.evaluate(claims % "(all) => all.first.find((row) => all.kind[row] === 'ok' && all.rowsOf(all.configuration(row)).final < 0)")
+        (best_search, best_final), (default_search, _) = lone["times"]
+        self.assertNotEqual(best_search, best_final)
+        self.assertIn("default in the search (%s against %s)" % (best_search, default_search), lone["text"])
+        self.assertIn("the median configuration in the search (%s against " % best_search, lone["text"])
+        self.assertIn("samples as a finalist", lone["text"])
+        finalist = self.browser.evaluate(claims % "(all) => all.finalists[1].row")
+        (_, best_final), (_, default_final) = finalist["times"]
+        self.assertIn("default among the finalists (%s against %s)" % (best_final, default_final), finalist["text"])
+
     def test_expects_of_random_draws_what_trying_all_gives(self):
         self.open("single.html")
         # Every way to draw k of five, two of which fail.

@@ -71,6 +71,17 @@ TEST_F(Gather, KnowsFinalistsByTheirSecondMeasurementInASession) {
   EXPECT_TRUE(trials.at(2).again);
 }
 
+TEST_F(Gather, KnowsAFinalistThatAnEarlierSessionSearched) {
+  cache::SessionWriter writer(database_, sample_key(), {"auto", 7, "tune"});
+  cache::TrialRecord trial = sample_trial("block=32", 1000);
+  for (const char* const name : cache::kSearchTimes) trial.metrics[name] = 900;
+  writer.add(trial);
+  writer.flush();
+  const Tuning tuning = gather_one();
+  EXPECT_TRUE(tuning.trials.at(0).again);
+  EXPECT_TRUE(tuning.trials[0].trial.metrics.empty()) << "times are no metrics";
+}
+
 TEST_F(Gather, KnowsTheBestThatAnyTuningSawOfADevice) {
   cache::SessionKey fast = sample_key("first"), slow = sample_key("second");
   fast.device.properties = R"({"copy_bytes_per_s":4.5e12,"latency_ns":700,"read_bytes_per_s":"much"})";

@@ -282,11 +282,7 @@ Json json_tuning(const Tuning& tuning) {
   if (amounts.flops) json["flops"] = number(*amounts.flops);
   if (amounts.arithmetic_ceiling > 0) json["arithmetic_ceiling"] = number(amounts.arithmetic_ceiling);
   if (tuning.verdict) json["verdict"] = json_verdict(*tuning.verdict);
-  if (!amounts.default_configuration.empty()) {
-    json["default"] = shown(amounts.default_configuration);
-    if (const auto row = row_of(tuning, amounts.default_configuration))
-      json["default_ns"] = number(tuning.trials[*row].trial.median_ns);
-  }
+  if (!amounts.default_configuration.empty()) json["default"] = shown(amounts.default_configuration);
   for (const cache::QuarantineRecord& one : tuning.quarantined)
     json["quarantined"].push_back({shown(one.configuration), shown(one.reason, kLongestReason)});
   if (!tuning.trials.empty()) json["trials"] = json_trials(tuning);

@@ -52,6 +52,7 @@ function look(tuning) {
     view.bestNs = trials.median[leader];
   }
   view.bestFirst = view.bestRow >= 0 ? trials.objective[view.bestRow] : NaN;
+  view.best = trials.rowsOf(view.bestText);
   view.ranking = importance(trials);
   return view;
 }
@@ -72,14 +73,17 @@ function answerPart(view) {
     claim(claims, showFlops(tuning.flops / view.bestNs * 1e9));
     if (!(tuning.flops <= 8 * tuning.bytes)) claims.unshift(claims.pop());  // memory does not limit it
   }
-  if (tuning.default_ns > 0 && view.bestNs > 0) {
-    const gain = tuning.default_ns / view.bestNs;
-    if (tuning.default === view.bestText) claim(claims, "The kernel\u2019s default", "is the best: nothing that was tried is faster by more than the noise");
-    else claim(claims, digits(gain, 3) + "\u00d7", "as fast as the kernel\u2019s default (" + showTime(tuning.default_ns) + ")");
+  if (tuning.default && tuning.default === view.bestText) {
+    claim(claims, "The kernel\u2019s default", "is the best: nothing that was tried is faster by more than the noise");
+  } else if (trials && tuning.default) {
+    // A time of the search is compared with another of the search only.
+    const other = trials.rowsOf(tuning.default), kind = view.best.final >= 0 && other.final >= 0 ? "final" : "search";
+    const a = trials.median[other[kind]], b = trials.median[view.best[kind]];
+    if (a > 0 && b > 0) claim(claims, digits(a / b, 3) + "\u00d7", "as fast as the kernel\u2019s default " + (kind === "final" ? "among the finalists" : "in the search") + " (" + showTime(b) + " against " + showTime(a) + ")");
   }
   if (trials && trials.measured.length > 1 && Number.isFinite(view.bestFirst)) {
     const middle = quantile(ascending(trials.measured.map((row) => trials.objective[row])), 0.5);
-    claim(claims, digits(middle / view.bestFirst, 3) + "\u00d7", (view.isTime ? "as fast as" : tuning.kernel.is_larger_better ? "as much as" : "less than") + " the median configuration (" + view.show(middle) + ")");
+    claim(claims, digits(middle / view.bestFirst, 3) + "\u00d7", (view.isTime ? "as fast as" : tuning.kernel.is_larger_better ? "as much as" : "less than") + " the median configuration in the search (" + view.show(view.bestFirst) + " against " + view.show(middle) + ")");
   }
   if (trials && trials.finalists.length > 1 && best && view.isTime) {
     const winner = trials.finalists.find((one) => trials.configuration(one.row) === view.bestText) || trials.finalists[0];
@@ -90,7 +94,7 @@ function answerPart(view) {
   if (why && why.limit) claims.unshift(html("li", {}, "Limited by ", html("b", {text: why.limit}), ": " + why.reason, why.counted ? "" : " (by the model, without counters)"));
   if (best && best.checked) claim(claims, "Checked", best.checked.replace(/^host/, "by the host backend").replace(/^compute-/, "by compute-"));
   const text = view.bestNs > 0 ? (view.isTime ? showTime(view.bestNs, 4) : view.show(view.bestFirst)) : "no result", parts = text.split(THIN);
-  const give = best ? [showInterval(best.median_ns, best.low_ns, best.high_ns), plural(best.samples, "sample"), best.reference ? "verified against the " + best.reference : "", best.target ? "for " + best.target : "", when].filter(Boolean).join(", ")
+  const give = best ? [showInterval(best.median_ns, best.low_ns, best.high_ns), plural(best.samples, "sample") + (!trials ? "" : view.best.final >= 0 ? " as a finalist" : " in the search"), best.reference ? "verified against the " + best.reference : "", best.target ? "for " + best.target : "", when].filter(Boolean).join(", ")
                     : view.bestRow >= 0 ? "the fastest so far; the finalists have not been measured against each other" : "nothing was measured and verified";
   const pairs = best ? best.text.split(" ").filter(Boolean).map((one) => [one.split("=")[0], one.slice(one.indexOf("=") + 1)]) : view.bestRow >= 0 ? trials.parameters.map((one) => [one.name, String(trials.value(one, view.bestRow))]) : [];
   return html("section", {id: "answer", class: "answer" + (pairs.length ? " wide" : ""), "aria-labelledby": "title", tabindex: -1},
@@ -135,13 +139,18 @@ function pictureWith(id, title, picture, controls, later) {
   return {node: partOf(id, title, picture.say, controls ? html("div", {class: "controls"}, ...controls(paint)) : null, place, html("div", {class: "under"}, save, details || html("a", {href: "#trials", text: "Data table: all trials"}))), paint};
 }
 
+function roleOf(view, row) {
+  const text = view.trials.configuration(row);
+  return (text === view.bestText ? ", best" : "") + (text === view.tuning.default ? ", default" : "");
+}
+
 function trialsPart(view) {
   const trials = view.trials, columns = [{name: "trial", number: true, key: (row) => row + 1, show: (row) => showCount(row + 1)}];
   const add = (name, key, show, words) => columns.push({name, number: !words, key, show, words: words === "wide"});
   add(view.isTime ? "time" : view.kernel.metric, (row) => (trials.kind[row] === "ok" ? (view.isTime ? trials.median[row] : view.seen(row)) : NaN), (row) => (trials.kind[row] === "ok" ? view.showSeen(view.isTime ? trials.median[row] : view.seen(row)) : ""));
   const half = trials.numbers.get("half_width");
   if (half) add("interval", (row) => half[row], (row) => (half[row] >= 0 ? "\u00b1" + digits(half[row] * 100, 2) + "%" : ""));
-  add("outcome", (row) => trials.kind[row], (row) => trials.kind[row] + (trials.marks[row].includes("r") ? ", again" : "") + (trials.marks[row].includes("a") ? ", given up" : ""), "words");
+  add("outcome", (row) => trials.kind[row], (row) => trials.kind[row] + (trials.marks[row].includes("r") ? ", finalist" : "") + (trials.marks[row].includes("a") ? ", given up" : "") + roleOf(view, row), "words");
   trials.parameters.forEach((one) => add(one.name, (row) => trials.value(one, row), (row) => String(trials.value(one, row)), one.values.every((value) => typeof value === "number") ? null : "words"));
   for (const one of variables(view)) if (!one.values && !["objective", "trial", "half_width", "median_ns"].includes(one.id)) add(one.name, one.get, (row) => (Number.isNaN(one.get(row)) ? "" : one.show(one.get(row))));
   if (view.failed) add("reason", (row) => trials.reason[row], (row) => trials.reason[row], "wide");

@@ -65,7 +65,7 @@ function progressPicture(view, state) {
   if (ks[ks.length - 1] !== n) ks.push(n);
   const random = ks.map((k) => ({k, ...bestOfDraws(sorted, n, k)})).filter((one) => Number.isFinite(one.mean));
   const draws = drawsUntil(sorted, n, goal);
-  const say = "The best one came as trial " + showCount(bestAt + 1) + " of " + showCount(n) + (at ? ", after " + showSeconds(at[rows[bestAt]]) : "") +
+  const say = "The best one of the search came as trial " + showCount(bestAt + 1) + " of " + showCount(n) + (at ? ", after " + showSeconds(at[rows[bestAt]]) : "") +
     "; within 1% of it at trial " + showCount(nearAt + 1) + ". " +
     (draws ? "Drawing at random from the same " + showCount(n) + " configurations gets there after " + plural(draws, "draw") + " on average." : "") +
     (view.exhaustive ? "" : " A search tries mostly good ones, so random draws from what it tried look better than they are.");

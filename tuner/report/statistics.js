@@ -34,6 +34,17 @@ class Trials {
 
   value(parameter, row) { return parameter.values[parameter.places[row]]; }
   configuration(row) { return this.parameters.map((one) => one.name + "=" + this.value(one, row)).join(" "); }
+
+  // The rows of a configuration: its measurement in the search, and the last one as a finalist. -1: there is none.
+  rowsOf(text) {
+    const rows = {search: -1, final: -1};
+    for (let row = this.count - 1; row >= 0; --row) {
+      if (this.kind[row] !== "ok" || this.configuration(row) !== text) continue;
+      if (!this.marks[row].includes("r")) rows.search = row;
+      else if (rows.final < 0) rows.final = row;
+    }
+    return rows;
+  }
 }
 
 function quantile(sorted, share) {

@@ -82,7 +82,8 @@ void append_session(Tuning& tuning, std::vector<cache::TrialRecord> trials, std:
   for (cache::TrialRecord& trial : trials) {
     const double at = begin_s + static_cast<double>(trial.created_ms - started_ms) / 1000;
     latest = std::max(latest, at);
-    const bool again = !seen.insert(trial.configuration).second;
+    bool again = !seen.insert(trial.configuration).second;
+    for (const char* const name : cache::kSearchTimes) again = trial.metrics.erase(name) > 0 || again;
     tuning.trials.push_back({std::move(trial), latest, again});
   }
 }

@@ -19,7 +19,7 @@ namespace tuner::report {
 struct PlacedTrial {
   cache::TrialRecord trial;
   double at_s = 0;     ///< seconds of tuning until it was stored, without pauses between sessions
-  bool again = false;  ///< a finalist: the same session measured its configuration before
+  bool again = false;  ///< a finalist: its configuration was measured before, in the search
 };
 
 /// Numbers of a kernel, from its file, and of its device.

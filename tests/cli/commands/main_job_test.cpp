@@ -42,10 +42,11 @@ TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
   const Finished run = call("scale.cu");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.err, Holds("device    ", "9 combinations, 8 valid"));
-  EXPECT_THAT(run.out, HasSubstr("median"));
+  EXPECT_THAT(run.out, ContainsRegex("#  role +search +final +interval"));
+  EXPECT_THAT(run.out, ContainsRegex("\n +[0-9]+  best")) << "the winner is a row";
   const auto best = run.out.rfind("\nbest  block=");
   ASSERT_NE(best, std::string::npos) << run.out;
-  EXPECT_GT(best, run.out.find("median"));
+  EXPECT_GT(best, run.out.find("search"));
   EXPECT_THAT(run.out, Not(HasSubstr("\x1b"))) << "no colours into a file";
 }
 
@@ -86,7 +87,7 @@ TEST_F(MainJob, MeasuresOneConfigurationForASizeOfZero) {
 TEST_F(MainJob, MakesTablesOfAKnownAnswerWithoutAnotherSearch) {
   ASSERT_EQ(call("scale.cu --trials 4").code, 0);
   for (const char* tables : {"--rows 3", "--by block", "--csv rows.csv"})
-    EXPECT_THAT(out_of(std::string("scale.cu --trials 4 ") + tables), Holds("answered from", "median")) << tables;
+    EXPECT_THAT(out_of(std::string("scale.cu --trials 4 ") + tables), Holds("answered from", "interval")) << tables;
   const std::string rows = contents(folder() / "rows.csv");
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 5);
 }

@@ -39,6 +39,12 @@ class PrintedResult : public ::testing::Test {
     result.best = result.trials.back();
     return result;
   }
+  /// Measured again, as a finalist.
+  static Trial finalist(int block, double search_ns, double ns) {
+    Trial trial = measured(block, ns);
+    trial.search = SearchTime{search_ns, search_ns * 0.98, search_ns * 1.02};
+    return trial;
+  }
   static Trial failed(int block, Outcome outcome) {
     Trial trial;
     trial.configuration = {{"block", block}};
@@ -70,7 +76,8 @@ class PrintedResult : public ::testing::Test {
 TEST_F(PrintedResult, OrdersTheBestByTimeWithRatesAndTheCeiling) {
   const std::string table =
       best_table(subject, {measured(32, 20e3), measured(64, 10e3), failed(128, Timeout{"hangs"})}, plain);
-  EXPECT_THAT(table, HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%         32                  75.0%  block=64"));
+  EXPECT_THAT(
+      table, HasSubstr("1           10.0 us    +-1.0%  800 GB/s    80.0%         32                  75.0%  block=64"));
   EXPECT_LT(table.find("block=64"), table.find("block=32"));
   EXPECT_THAT(table, Not(HasSubstr("block=128")));
 }
@@ -98,13 +105,42 @@ TEST_F(PrintedResult, SaysThatOccupancyIsTheoreticalAndOfWhichLaunch) {
 }
 
 TEST_F(PrintedResult, ShowsNoMoreRowsThanAskedFor) {
-  const std::string table = best_table(subject, {measured(32, 3), measured(64, 2), measured(128, 1)}, plain, 2);
-  EXPECT_THAT(table, Not(HasSubstr("block=32")));
+  const std::string table = best_table(subject, {measured(256, 3), measured(64, 2), measured(128, 1)}, plain, 2);
+  EXPECT_THAT(table, Not(HasSubstr("block=256")));
+}
+
+TEST_F(PrintedResult, AlwaysShowsTheWinnerAndTheDefaultMarked) {
+  const std::vector<Trial> trials{measured(32, 9e3), finalist(64, 1e3, 2e3), finalist(128, 1.1e3, 1.9e3),
+                                  measured(256, 3e3)};
+  const std::string table = best_table(subject, trials, plain, 1, {trials[1].configuration, {}});
+  EXPECT_THAT(table, AllOf(ContainsRegex("2  best     1.00 us  2.00 us .*block=64\n"),
+                           ContainsRegex("4  default  9.00 us .*block=32\n"), Not(HasSubstr("block=256"))));
+  EXPECT_THAT(best_table(subject, trials, plain, 10, {trials[2].configuration, {trials[1].configuration}}),
+              AllOf(ContainsRegex("1  best .*block=128\n"), ContainsRegex("2  tie .*block=64\n")));
+  EXPECT_THAT(best_table(subject, trials, plain, 10, {trials[0].configuration, {}}), HasSubstr("  best, default  "));
+}
+
+TEST_F(PrintedResult, OrdersFinalistsByTheirFinalAndOthersByTheirSearch) {
+  const std::vector<Trial> trials{finalist(32, 8e3, 8.5e3), finalist(64, 1e3, 2e3), finalist(128, 1.1e3, 1.9e3),
+                                  measured(256, 1.2e3)};
+  std::vector<std::string> order;
+  for (const Trial* const trial : candidates(subject, trials)) order.push_back(trial->configuration.text());
+  EXPECT_EQ(order, (std::vector<std::string>{"block=128", "block=64", "block=256", "block=32"}))
+      << "others beat the default in the search, so its second time does not lift it above them";
+  EXPECT_THAT(best_table(subject, trials, plain), ContainsRegex("#  role +search +final +interval"));
+  EXPECT_THAT(best_table(subject, {measured(64, 1e3)}, plain), ContainsRegex("# +median +interval"));
+}
+
+TEST_F(PrintedResult, ComparesTimesOfTheSearchWithTimesOfTheSearch) {
+  const Trial again = finalist(32, 1e3, 4e3), once = measured(64, 2e3);
+  EXPECT_DOUBLE_EQ(time_ratio(once, again), 2);
+  EXPECT_DOUBLE_EQ(time_ratio(finalist(64, 1e3, 6e3), again), 1.5);
+  EXPECT_THAT(best_by({{subject, {again, once}, {}}}, "block").text(), ContainsRegex("64 +2.00 us .* 0.50  block=64"));
 }
 
 TEST_F(PrintedResult, ShowsAConfigurationOnceWithItsLatestMeasurement) {
   const std::string table = best_table(subject, {measured(32, 1e3), measured(64, 2e3), measured(32, 3e3)}, plain);
-  EXPECT_THAT(table, HasSubstr("2  3.00 us"));
+  EXPECT_THAT(table, HasSubstr("2  default  3.00 us"));
   EXPECT_THAT(table, Not(HasSubstr("3  ")));
 }
 
@@ -162,15 +198,16 @@ TEST_F(PrintedResult, EndsWithTheNumberThatMatters) {
 
 TEST_F(PrintedResult, SaysWhyTheFirstRowIsNotTheBest) {
   const auto text = [&](const SessionResult& result) { return winner(subject, result, "", plain); };
-  SessionResult result = won({measured(32, 10e3), measured(64, 20e3)});
-  EXPECT_THAT(text(result), HasSubstr("the rows above the best were measured once"));
-  EXPECT_THAT(winner(subject, result, "", plain, false), Not(HasSubstr("the rows above"))) << "there are no rows";
+  SessionResult result = won({finalist(32, 10e3, 10e3), finalist(64, 10e3, 20e3)});
+  EXPECT_THAT(text(result), HasSubstr("a row above the best did not keep its lead"));
+  EXPECT_THAT(winner(subject, result, "", plain, false), Not(HasSubstr("a row above"))) << "there are no rows";
   result.ties = {result.trials[0].configuration};
-  EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best")));
-  EXPECT_THAT(text(won({measured(64, 20e3), measured(32, 10e3)})), Not(HasSubstr("the rows above the best")));
+  EXPECT_THAT(text(result), Not(HasSubstr("a row above the best")));
+  EXPECT_THAT(text(won({finalist(64, 15e3, 20e3), measured(32, 16e3), finalist(128, 15e3, 10e3)})),
+              Not(HasSubstr("a row above the best")));
   result = won({measured(32, 10e3), measured(64, 20e3)});
   result.trials[0].verified = false;
-  EXPECT_THAT(text(result), Not(HasSubstr("the rows above the best"))) << "it is no row";
+  EXPECT_THAT(text(result), Not(HasSubstr("a row above the best"))) << "it is no row";
 }
 
 TEST_F(PrintedResult, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {

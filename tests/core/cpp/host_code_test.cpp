@@ -5,11 +5,9 @@
 namespace tuner {
 namespace {
 
-using Use = HostCode::Use;
-
 /// The text whose code an error refuses in the place that `@` marks, without what is left out; "refused" if nothing
 /// is. \p needed: the requested kernel.
-std::string left(std::string text, Use most = Use::none, const std::string& needed = "k") {
+std::string left(std::string text, HostCode::Use most = HostCode::Use::none, const std::string& needed = "k") {
   std::vector<RefusedCode> errors;
   for (std::size_t at; (at = text.find('@')) != npos;) {
     text.erase(at, 1);
@@ -29,10 +27,11 @@ std::string left(std::string text, Use most = Use::none, const std::string& need
 TEST(HostCode, IsFoundInAFileWhoseTextALineDirectiveBegins) {
   const std::string text = "int a;\n#line 1 \"theirs/p.cu\"\nvoid f() { g(); }\nint b;\n#line 2 \"k.cu\"\nint c;\n";
   HostCode code({{"k.cu", text}}, {"k"});
-  EXPECT_TRUE(code.leave_out({{{"./theirs/p.cu", 1, 12}}, {{"k.cu", 2, 1}}}, Use::none));
+  EXPECT_TRUE(code.leave_out({{{"./theirs/p.cu", 1, 12}}, {{"k.cu", 2, 1}}}, HostCode::Use::none));
   EXPECT_EQ(code.texts()[0].text,
             "int a;\n#line 1 \"theirs/p.cu\"\n                 \nint b;\n#line 2 \"k.cu\"\n      \n");
-  EXPECT_FALSE(code.leave_out({{{"k.cu", 3, 1}}, {{"theirs/p.cu", 5, 1}}}, Use::none)) << "there are no such lines";
+  EXPECT_FALSE(code.leave_out({{{"k.cu", 3, 1}}, {{"theirs/p.cu", 5, 1}}}, HostCode::Use::none))
+      << "there are no such lines";
 }
 
 /// The texts of "k.cu" and of "rows.inc", which it includes, without the host code that errors refuse at \p places.
@@ -41,7 +40,7 @@ std::vector<std::string> left_with_rows(const std::string& text, const std::stri
   HostCode code({{"k.cu", text}, {"./rows.inc", rows}}, {"k"});
   std::vector<RefusedCode> errors;
   for (const CodePlace& place : places) errors.push_back({place});
-  EXPECT_TRUE(code.leave_out(errors, Use::none));
+  EXPECT_TRUE(code.leave_out(errors, HostCode::Use::none));
   return {code.texts()[0].text, code.texts()[1].text};
 }
 
@@ -78,8 +77,8 @@ TEST(HostCode, IsWhatPointersToHostFunctionsNeed) {
 TEST(HostCode, IsTheBodyOfAFunctionWhoseTypeAKernelNeeds) {
   const std::string kernel = "\n__global__ void k() { decltype(f(1)) a = 1; }";
   EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel), "refused") << "the kernel may call it";
-  EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel, Use::perhaps), "float f(int a) ; " + kernel);
-  EXPECT_EQ(left("__device__ float f(int a) { @throw a; }" + kernel, Use::perhaps), "refused");
+  EXPECT_EQ(left("float f(int a) { @throw a; }" + kernel, HostCode::Use::perhaps), "float f(int a) ; " + kernel);
+  EXPECT_EQ(left("__device__ float f(int a) { @throw a; }" + kernel, HostCode::Use::perhaps), "refused");
 }
 
 TEST(HostCode, IsNoFileAfterAMacroWithoutASemicolon) {
@@ -142,7 +141,7 @@ TEST(HostCode, IsNothingThatKernelsNeed) {
            "#include <@x>\n__global__ void k() {}",
            "__global__ void k() {}\n@",
        })
-    EXPECT_EQ(left(text, Use::perhaps), "refused") << text;
+    EXPECT_EQ(left(text, HostCode::Use::perhaps), "refused") << text;
 }
 
 TEST(HostCode, IsLastWhatKernelsMayUseByItsName) {
@@ -150,17 +149,17 @@ TEST(HostCode, IsLastWhatKernelsMayUseByItsName) {
        {"struct S { @X x; };\n__global__ void k(S* s) {}", "@X x;\n__global__ void k(int x) {}",
         "int x() { return @y; }\n__global__ void k(int x) {}"}) {
     EXPECT_EQ(left(text), "refused") << text;
-    EXPECT_NE(left(text, Use::perhaps), "refused") << text;
+    EXPECT_NE(left(text, HostCode::Use::perhaps), "refused") << text;
   }
 }
 
 TEST(HostCode, IsWhatInstantiatesATemplateBeforeTheTemplate) {
   const std::string text = "template <class T> T f(T t) { return t.x; }\nint g() { return f(3); }\nint d;";
   HostCode code({{"a/k.cu", text}}, {"k"});
-  EXPECT_TRUE(code.leave_out({{{"a/../a/k.cu", 1, 0}, {{"k.cu", 7, 0}, {"a/k.cu", 2, 0}}}}, Use::none));
+  EXPECT_TRUE(code.leave_out({{{"a/../a/k.cu", 1, 0}, {{"k.cu", 7, 0}, {"a/k.cu", 2, 0}}}}, HostCode::Use::none));
   EXPECT_EQ(code.summary(), std::vector<std::string>{"a/k.cu:2: int g() { return f(3); }"});
-  EXPECT_TRUE(code.leave_out({{{"a/k.cu", 1, 0}, {{"a/k.cu", 2, 0}}}}, Use::none)) << "then the template";
-  EXPECT_FALSE(code.leave_out({{{"a/k.cu", 1, 0}, {{"a/k.cu", 2, 0}}}}, Use::none));
+  EXPECT_TRUE(code.leave_out({{{"a/k.cu", 1, 0}, {{"a/k.cu", 2, 0}}}}, HostCode::Use::none)) << "then the template";
+  EXPECT_FALSE(code.leave_out({{{"a/k.cu", 1, 0}, {{"a/k.cu", 2, 0}}}}, HostCode::Use::none));
   HostCode again({{"a/k.cu", text}}, {"k"});
   again.leave_out(code.parts());
   EXPECT_EQ(again.texts(), code.texts());
@@ -185,7 +184,7 @@ TEST(HostCode, LosesAnIncludeThatIsMissing) {
 TEST(HostCode, IsMoreAndMoreOfAMember) {
   HostCode code({{"k.cu", "struct S { int f() { return g(); } int a; };"}}, {"k"});
   std::vector<std::string> texts;
-  while (code.leave_out({{{"k.cu", 1, 30}}}, Use::none)) texts.push_back(code.texts()[0].text);
+  while (code.leave_out({{{"k.cu", 1, 30}}}, HostCode::Use::none)) texts.push_back(code.texts()[0].text);
   EXPECT_THAT(
       texts, ElementsAre("struct S { int f() ;               int a; };", "struct S {                         int a; };",
                          "                                            "));
@@ -199,7 +198,7 @@ TEST(HostCode, MayBeCutOffAnywhere) {
   for (std::size_t length = 0; length <= text.size(); ++length)
     for (int column = 1; column < 90; column += 11) {
       HostCode code({{"k.cu", text.substr(0, length)}}, {"k"});
-      while (code.leave_out({{{"k.cu", 1 + column % 7, column}}}, Use::perhaps)) {
+      while (code.leave_out({{{"k.cu", 1 + column % 7, column}}}, HostCode::Use::perhaps)) {
       }
       EXPECT_EQ(code.texts()[0].text.size(), length);
     }

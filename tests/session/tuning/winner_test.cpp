@@ -103,6 +103,8 @@ TEST_F(TuneSession, MeasuresCloseLeadersAgainAndBelievesTheSecondMeasurement) {
   EXPECT_THAT(evaluator.remeasured, Contains(optimum_));
   EXPECT_EQ(result.best->configuration, rival_);
   EXPECT_EQ(result.best->measurement()->median_ns, 900);
+  ASSERT_TRUE(result.best->search) << "the search's time stays known";
+  EXPECT_EQ(result.best->search->median_ns, 1010);
 }
 
 TEST_F(TuneSession, NamesATieAndPrefersFewerRegisters) {

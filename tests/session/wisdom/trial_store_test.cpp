@@ -36,7 +36,12 @@ TEST_F(TrialStoreTest, GivesBackWhatItWasGiven) {
   std::get<Measurement>(trial.outcome).metrics["energy_j"] = 2.5;
   std::get<Measurement>(trial.outcome).no_metrics = "not permitted";
   trial.times.compile = 0.25;
+  trial.search = SearchTime{1200, 1190, 1210};
   const Trial back = from_record(to_record(trial)).value();
+  ASSERT_TRUE(back.search);
+  EXPECT_EQ(back.search->median_ns, 1200);
+  EXPECT_EQ(back.search->low_ns, 1190);
+  EXPECT_EQ(back.search->high_ns, 1210);
   EXPECT_EQ(back.configuration, trial.configuration);
   EXPECT_EQ(back.measurement()->median_ns, 1234.5);
   EXPECT_EQ(back.measurement()->samples_ns, trial.measurement()->samples_ns);

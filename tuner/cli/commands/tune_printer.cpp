@@ -15,7 +15,7 @@ namespace {
 
 /// The speed-up over the kernel's default configuration; empty if that was not measured.
 std::string against_default(const PrintedResult& printed) {
-  return printed.default_ns && printed.is_found() ? fmt::format("{:.2f}", *printed.default_ns / printed.median_ns) : "";
+  return printed.over_default ? fmt::format("{:.2f}", *printed.over_default) : "";
 }
 
 /// Writes the page of the problems of \p jobs, which are of one kernel, from what \p wisdom has of them.
@@ -254,6 +254,9 @@ void TunePrinter::print_table(bool interrupted) {
 void TunePrinter::print_sweeps() {
   const SweepRequest& asked = jobs_.arguments.sweep;
   const std::vector<Sweep> all = sweeps();
+  const bool has_finalists = std::ranges::any_of(all, [](const Sweep& one) { return has_finalist(one.trials); });
+  if (has_finalists && !asked.by.empty() && !jobs_.arguments.json)
+    output_.line("times of the search, also of finalists:");
   for (const std::string& name : asked.by)
     if (!jobs_.arguments.json) output_.text(best_by(all, name).text(Style::of(stdout)) + '\n');
   if (!asked.csv.empty() && write_or_print(asked.csv, all.empty() ? "" : sweep_rows(all).csv()))

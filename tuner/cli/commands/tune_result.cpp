@@ -76,6 +76,10 @@ PrintedResult give(const TuneArguments& arguments, Answer answer, PrintedResult 
   return printed;
 }
 
+Winners winners_of(const SessionResult& found) {
+  return {found.best ? std::optional(found.best->configuration) : std::nullopt, found.ties};
+}
+
 class ResultPrinter {
  public:
   ResultPrinter(const TuneArguments& arguments, const TuneJob& job, const ProblemResult& result, const Device& device,
@@ -104,11 +108,12 @@ class ResultPrinter {
   PrintedResult known(const StoredAnswer& known) {
     const cache::BestRecord& best = *known.match.best;
     if (!known.match.shipped) what_.reference = result_.reference;
+    const Configuration stored_best = Configuration::parse(best.configuration);
     PrintedResult printed{kDone, {}, best.configuration, best.median_ns};
     printed.known = true;
     if (!known.trials.empty() && !arguments_.json)
-      output_.text(best_table(what_, known.trials, out_style_, arguments_.sweep.rows) + '\n');
-    if (arguments_.sweep.needs_trials()) printed.sweep = {what_, known.trials, {}};
+      output_.text(best_table(what_, known.trials, out_style_, arguments_.sweep.rows, {stored_best}) + '\n');
+    if (arguments_.sweep.needs_trials()) printed.sweep = {what_, known.trials, {}, {stored_best}};
     Answer answer = known_answer(what_, known, out_style_);
     answer.data("warnings", listener_.warnings());
     return give(arguments_, std::move(answer), std::move(printed), output_);
@@ -117,7 +122,7 @@ class ResultPrinter {
   PrintedResult measured(const SessionResult& found) {
     output_.end_status();
     PrintedResult printed = summary(found);
-    if (arguments_.sweep.needs_trials()) printed.sweep = {what_, found.trials, {}};
+    if (arguments_.sweep.needs_trials()) printed.sweep = {what_, found.trials, {}, winners_of(found)};
     if (arguments_.sweep.is_part())
       printed.sweep->impossible = impossible_configurations(*job_.spec, job_.size, device_.limits);
     if (arguments_.json) {
@@ -148,8 +153,8 @@ class ResultPrinter {
       printed.median_ns = found.best->measurement()->median_ns;
     }
     for (const Trial& trial : found.trials)  // the latest counts
-      if (trial.configuration == job_.spec->default_configuration && trial.measurement())
-        printed.default_ns = trial.measurement()->median_ns;
+      if (found.best && trial.configuration == job_.spec->default_configuration && trial.measurement())
+        printed.over_default = time_ratio(trial, *found.best);
     return printed;
   }
 
@@ -165,8 +170,9 @@ class ResultPrinter {
   std::string table(const SessionResult& found, const PrintedResult& printed) const {
     const SweepRequest& sweep = arguments_.sweep;
     if (sweep.is_part()) return sweep_rows({*printed.sweep}, sweep.rows).text(out_style_);
-    if (sweep.all_rows()) return sweep_rows({{what_, found.trials, {}}}, sweep.rows).text(out_style_);
-    return best_table(what_, found.trials, out_style_, sweep.rows);
+    if (sweep.all_rows())
+      return sweep_rows({{what_, found.trials, {}, winners_of(found)}}, sweep.rows).text(out_style_);
+    return best_table(what_, found.trials, out_style_, sweep.rows, winners_of(found));
   }
 
   std::string what_is_stored() const {

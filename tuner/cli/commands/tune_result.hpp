@@ -9,14 +9,14 @@ namespace tuner::cli {
 
 /// A result as it is printed, and what the table of all problems shows of it.
 struct PrintedResult {
-  int code = kFailed;                     ///< kDone, kFailed or kInterrupted
-  Json document = {};                     ///< with --json
-  std::string configuration = {};         ///< empty: not found, or without parameters
-  double median_ns = 0;                   ///< 0: not found
-  std::optional<double> default_ns = {};  ///< of the default configuration, if it was measured
-  bool known = false;                     ///< from the cache, not measured now
-  std::optional<Sweep> sweep = {};        ///< the trials, where the options ask for them
-  std::string error = {};                 ///< why it could not be tuned; empty: it could, or did not begin
+  int code = kFailed;                       ///< kDone, kFailed or kInterrupted
+  Json document = {};                       ///< with --json
+  std::string configuration = {};           ///< empty: not found, or without parameters
+  double median_ns = 0;                     ///< 0: not found
+  std::optional<double> over_default = {};  ///< the default's time over the best's, both of one kind
+  bool known = false;                       ///< from the cache, not measured now
+  std::optional<Sweep> sweep = {};          ///< the trials, where the options ask for them
+  std::string error = {};                   ///< why it could not be tuned; empty: it could, or did not begin
 
   bool is_found() const { return median_ns > 0; }
 };

@@ -61,8 +61,8 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
   if (rows.empty() || !subject.objective.is_time()) return {};
   const Configuration& first = rows.front()->configuration;
   if (first == result.best->configuration || contains(result.ties, first)) return {};
-  return "note      the rows above the best were measured once, in the search; the best is the fastest of those that\n"
-         "          were measured again, side by side\n";
+  return "note      a row above the best did not keep its lead at each placement, or there was no time to measure it "
+         "again\n";
 }
 
 }  // namespace

@@ -108,6 +108,9 @@ void to_json(Json& json, const Trial& trial) {
   if (const auto* const failed = std::get_if<CompileError>(&trial.outcome)) json["log"] = failed->log;
   json["verified"] = trial.verified;
   if (trial.lane > 0) json["lane"] = trial.lane;
+  if (trial.search)
+    json["search"] = {
+        {"median_ns", trial.search->median_ns}, {"low_ns", trial.search->low_ns}, {"high_ns", trial.search->high_ns}};
   if (trial.resources) json["resources"] = *trial.resources;
   json["times_s"] = {{"compile", trial.times.compile},
                      {"load", trial.times.load},

@@ -19,13 +19,28 @@ std::optional<double> objective_value(const Subject& subject, const Trial& trial
 
 std::string percent(double share) { return format_percent(share); }
 
+/// `best`, `default`, `best, default` or `tie`; empty for any other configuration.
+std::string role_of(const Subject& subject, const Winners& winners, const Configuration& configuration) {
+  std::vector<std::string> roles;
+  if (winners.best == configuration) roles.emplace_back("best");
+  if (subject.spec->default_configuration == configuration) roles.emplace_back("default");
+  if (contains(winners.ties, configuration)) roles.emplace_back("tie");
+  return listed(roles, ", ");
+}
+
+bool is_always_shown(const Subject& subject, const Winners& winners, const Configuration& configuration) {
+  return winners.best == configuration || subject.spec->default_configuration == configuration;
+}
+
+/// \p finals: some of the rows have a second time, as finalists.
 void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
-                        const std::vector<std::string>& metrics) {
+                        const std::vector<std::string>& metrics, bool finals) {
   const std::string ceiling(rates(subject, 1).ceiling);
   columns.insert(columns.end(),
-                 {named("median", "median_ns"), people("interval"), data("low_ns"), data("high_ns"), data("samples"),
-                  named("rate", "bytes_per_s"), people("of " + ceiling), named("arithmetic", "flops_per_s"),
-                  "registers", named("spill", "spill_bytes"), named("theoretical occupancy", "theoretical_occupancy")});
+                 {data("median_ns"), named(finals ? "search" : "median", "search_ns"), people("final"),
+                  people("interval"), data("low_ns"), data("high_ns"), data("samples"), named("rate", "bytes_per_s"),
+                  people("of " + ceiling), named("arithmetic", "flops_per_s"), "registers",
+                  named("spill", "spill_bytes"), named("theoretical occupancy", "theoretical_occupancy")});
   for (const std::string& metric : metrics) columns.emplace_back(metric);
 }
 
@@ -33,13 +48,14 @@ void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Tr
                       const std::vector<std::string>& metrics) {
   if (const Measurement* const measured = trial.measurement()) {
     const Throughput rate = rates(subject, measured->median_ns);
-    cells.insert(cells.end(), {Cell::ns(measured->median_ns),
+    cells.insert(cells.end(), {measured->median_ns, Cell::ns(trial.in_search().median_ns),
+                               trial.search ? Cell::ns(measured->median_ns) : Cell(),
                                Cell::right(format_interval(measured->median_ns, measured->low_ns, measured->high_ns)),
                                measured->low_ns, measured->high_ns, measured->samples_ns.size(),
                                Cell::of(rate.bytes_per_second, format_rate), Cell::of(rate.ceiling_fraction, percent),
                                Cell::of(rate.flops_per_second, format_flops)});
   } else {
-    cells.resize(cells.size() + 8);
+    cells.resize(cells.size() + 10);
   }
   const Resources used = trial.resources.value_or(Resources{});
   const bool has_code = used.registers > 0;
@@ -121,7 +137,7 @@ std::vector<BestFor> fastest_for_each(const std::vector<Sweep>& sweeps, const st
       const std::string value = value_of(sweep, *trial);
       const auto at = std::find_if(all.begin(), all.end(), [&](const BestFor& one) { return one.value == value; });
       if (at == all.end()) continue;
-      if (!at->trial || trial->measurement()->median_ns < at->trial->measurement()->median_ns)
+      if (!at->trial || trial->in_search().median_ns < at->trial->in_search().median_ns)
         at->sweep = &sweep, at->trial = trial;
     }
   std::erase_if(all, [](const BestFor& one) { return one.trial == nullptr; });
@@ -148,15 +164,25 @@ Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }
 
+bool has_finalist(const std::vector<Trial>& trials) {
+  return std::any_of(trials.begin(), trials.end(), [](const Trial& trial) { return trial.search.has_value(); });
+}
+
 std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials) {
   std::map<std::string, const Trial*> latest;
   for (const Trial& trial : trials) latest[trial.configuration.text()] = &trial;
   std::vector<const Trial*> order;
   for (const Trial& trial : trials)
     if (latest.at(trial.configuration.text()) == &trial) order.push_back(&trial);
+  const bool by_time = subject.objective.is_time();
+  // A default is a finalist however slow it is: it does not stand above those that beat it in the search.
+  double other = std::numeric_limits<double>::infinity();
+  for (const Trial* const trial : order)
+    if (trial->measurement() && !trial->search) other = std::min(other, trial->in_search().median_ns);
   const auto rank = [&](const Trial* trial) {
     const auto known = objective_value(subject, *trial);
-    return std::pair(!known, known.value_or(0));
+    const bool leads = by_time && known && trial->search && trial->search->median_ns <= other;
+    return std::tuple(!known, !leads, by_time && known && !leads ? trial->in_search().median_ns : known.value_or(0));
   };
   std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) { return rank(a) < rank(b); });
   return order;
@@ -170,15 +196,17 @@ std::vector<const Trial*> candidates(const Subject& subject, const std::vector<T
   return rows;
 }
 
-std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
+std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows,
+                       const Winners& winners) {
   const bool by_time = subject.objective.is_time();
-  std::vector<Table::Column> columns{"#", by_time ? "" : subject.objective.metric()};
-  add_result_columns(columns, subject, subject.metrics);
+  std::vector<Table::Column> columns{"#", "role", by_time ? "" : subject.objective.metric()};
+  add_result_columns(columns, subject, subject.metrics, has_finalist(trials));
   columns.emplace_back("configuration");
   Table table(std::move(columns));
+  std::size_t place = 0;
   for (const Trial* const trial : candidates(subject, trials)) {
-    if (table.rows() == rows) break;
-    std::vector<Cell> cells{table.rows() + 1};
+    if (++place > rows && !is_always_shown(subject, winners, trial->configuration)) continue;
+    std::vector<Cell> cells{place, role_of(subject, winners, trial->configuration)};
     cells.push_back(by_time ? Cell()
                             : metric_cell(subject.objective.metric(), *subject.objective.value(*trial->measurement())));
     add_result_cells(cells, subject, *trial, subject.metrics);
@@ -194,17 +222,22 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
 Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
   const Subject& first = sweeps.front().subject;
   const std::vector<std::string> all_metrics = metrics(sweeps);
-  std::vector<Table::Column> columns{people("#"), data("kernel"), data("problem")};
+  std::vector<Table::Column> columns{people("#"), people("role"), data("kernel"), data("problem")};
   for (const TuningParameter& one : first.spec->space.parameters())
     columns.emplace_back(one.values.size() > 1 ? std::optional(one.name) : std::nullopt, one.name);
   // No parameter has such a key, because its name is an identifier.
   columns.insert(columns.end(), {named("grid", "launch.grid"), named("block", "launch.block"), data("outcome")});
-  add_result_columns(columns, first, all_metrics);
+  add_result_columns(columns, first, all_metrics, std::any_of(sweeps.begin(), sweeps.end(), [](const auto& one) {
+                       return has_finalist(one.trials);
+                     }));
   columns.emplace_back("why not", "reason");
   Table table(std::move(columns));
-  const auto add = [&](const Subject& subject, const Trial& trial) {
-    if (table.rows() == most) return;
-    std::vector<Cell> cells{table.rows() + 1, first.spec->name, subject.size->text()};
+  std::size_t place = 0;
+  const auto add = [&](const Sweep& sweep, const Trial& trial) {
+    const Subject& subject = sweep.subject;
+    if (++place > most && !is_always_shown(subject, sweep.winners, trial.configuration)) return;
+    std::vector<Cell> cells{place, role_of(subject, sweep.winners, trial.configuration), first.spec->name,
+                            subject.size->text()};
     for (const TuningParameter& one : first.spec->space.parameters()) {
       const Value* const value = trial.configuration.find(one.name);
       cells.push_back(value ? Cell::right(value->text(), *value) : Cell());
@@ -220,12 +253,12 @@ Table sweep_rows(const std::vector<Sweep>& sweeps, std::size_t most) {
     table.add(std::move(cells));
   };
   for (const Sweep& sweep : sweeps) {
-    for (const Trial* trial : ranked(sweep.subject, sweep.trials)) add(sweep.subject, *trial);
+    for (const Trial* trial : ranked(sweep.subject, sweep.trials)) add(sweep, *trial);
     for (const Impossible& one : sweep.impossible) {
       Trial trial;
       trial.configuration = one.configuration;
       trial.outcome = Invalid{one.reason};
-      add(sweep.subject, trial);
+      add(sweep, trial);
     }
   }
   return table;
@@ -236,9 +269,9 @@ Table best_by(const std::vector<Sweep>& sweeps, const std::string& name) {
   Table table({named(name, "value"), data("problem"), named("best", "median_ns"), people("interval"), people("rate"),
                "over", "gain", named("speed-up", "speed_up"), named("configuration", "configuration_text")});
   for (std::size_t i = 0; i < best.size(); ++i) {
-    const Measurement& here = *best[i].trial->measurement();
+    const SearchTime here = best[i].trial->in_search();
     const auto over = [&](const BestFor& other) {
-      const double ratio = other.trial->measurement()->median_ns / here.median_ns;
+      const double ratio = other.trial->in_search().median_ns / here.median_ns;
       return Cell(ratio, fmt::format("{:.2f}", ratio));
     };
     const BestFor* const parent = parent_of(best, i, name);

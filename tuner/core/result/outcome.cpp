@@ -56,6 +56,12 @@ TrialTimes& TrialTimes::operator+=(const TrialTimes& other) {
   return *this;
 }
 
+double time_ratio(const Trial& one, const Trial& other) {
+  if (one.search.has_value() == other.search.has_value())
+    return one.measurement()->median_ns / other.measurement()->median_ns;
+  return one.in_search().median_ns / other.in_search().median_ns;
+}
+
 std::string usual_failure(std::span<const Trial> trials, std::string_view kind) {
   std::map<std::string, std::size_t> messages;
   for (const Trial& trial : trials)

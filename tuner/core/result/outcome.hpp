@@ -99,6 +99,13 @@ struct TrialTimes {
   TrialTimes& operator+=(const TrialTimes& other);
 };
 
+/// The first measurement of a configuration that was measured again as a finalist.
+struct SearchTime {
+  double median_ns = 0;
+  double low_ns = 0;
+  double high_ns = 0;
+};
+
 /// One configuration and its outcome.
 struct Trial {
   Configuration configuration;
@@ -110,10 +117,21 @@ struct Trial {
   int lane = 0;  ///< the device of the session that ran it, from 1; 0: there is only one
   /// Trials with the same number took their k-th samples at nearly the same moment. 0: no such trial.
   int round = 0;
+  /// Of a finalist: the outcome is its second measurement. Two configurations are compared by times of one kind.
+  std::optional<SearchTime> search = {};
 
   /// The measurement, or nullptr for a failure.
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
+  /// Its times in the search, whether or not it was a finalist. Precondition: it has a measurement.
+  SearchTime in_search() const {
+    const Measurement& last = *measurement();
+    return search.value_or(SearchTime{last.median_ns, last.low_ns, last.high_ns});
+  }
 };
+
+/// The time of \p one over that of \p other: among the finalists if both were, else in the search. Precondition: both
+/// have measurements.
+double time_ratio(const Trial& one, const Trial& other);
 
 /// The first line of the most frequent message of failures of \p kind, or of all for an empty one; empty without any.
 std::string usual_failure(std::span<const Trial> trials, std::string_view kind = {});

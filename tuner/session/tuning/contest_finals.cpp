@@ -162,6 +162,8 @@ bool Contest::measure_again() {
     result.times += again[k].times;
     one.seconds = trial.times.load + kRunsOverSamples * again[k].times.measure;
     if (!says_something(again[k])) continue;  // what is known of it stays
+    if (const Measurement* const first = trial.measurement(); first != nullptr && !trial.search)
+      trial.search = SearchTime{first->median_ns, first->low_ns, first->high_ns};
     trial.outcome = again[k].outcome;
     if (const Measurement* const measured = again[k].measurement()) {
       one.placements.push_back(*measured);

@@ -199,6 +199,10 @@ cache::TrialRecord to_record(const Trial& trial) {
   if (const auto* failed = std::get_if<CompileError>(&trial.outcome)) record.log = failed->log;
   if (const Measurement* measurement = trial.measurement()) measured(record) = fields(*measurement);
   if (trial.lane > 0) record.metrics[kLane] = trial.lane;
+  if (const auto& search = trial.search) {
+    const double times[] = {search->median_ns, search->low_ns, search->high_ns};
+    for (std::size_t i = 0; i < std::size(times); ++i) record.metrics[cache::kSearchTimes[i]] = times[i];
+  }
   record.verified = trial.verified;
   std::apply([&, i = 0](const auto&... seconds) mutable { ((record.times_s[kTimes[i++]] = seconds), ...); },
              fields(trial.times));
@@ -210,9 +214,16 @@ std::optional<Trial> from_record(const cache::TrialRecord& record) try {
   Trial trial;
   trial.configuration = Configuration::parse(record.configuration);
   trial.outcome = outcome_of(record);
-  if (auto* const measurement = std::get_if<Measurement>(&trial.outcome))
+  if (auto* const measurement = std::get_if<Measurement>(&trial.outcome)) {
     if (const auto lane = measurement->metrics.extract(kLane); !lane.empty())
       trial.lane = static_cast<int>(lane.mapped());
+    SearchTime search;
+    double* const times[] = {&search.median_ns, &search.low_ns, &search.high_ns};
+    for (std::size_t i = 0; i < std::size(times); ++i)
+      if (const auto stored = measurement->metrics.extract(cache::kSearchTimes[i]); !stored.empty())
+        *times[i] = stored.mapped();
+    if (search.median_ns > 0) trial.search = search;
+  }
   trial.verified = record.verified;
   const auto seconds = [&](const char* part) {
     const auto at = record.times_s.find(part);
