@@ -65,7 +65,7 @@ const Malformed kMalformed[] = {
     {"MisspeltNameInALet", edited(7, "let tile = block * itens"), 7, 34, "unknown name 'itens'; did you mean 'items'?"},
     {"MisspeltNameInAnUnusedLet", edited(0, "let other = itens"), 20, 27, "did you mean 'items'?"},
     {"MisspeltLimit", edited(8, "constraint w: block % warpsize == 0"), 8, 37, "did you mean 'warp_size'?"},
-    {"MisspeltKernelFunction", edited(12, "grid cel_div(n, block)"), 12, 20,
+    {"MisspeltFunction", edited(12, "grid cel_div(n, block)"), 12, 20,
      "unknown function 'cel_div'; did you mean 'ceil_div'?"},
     {"FunctionOfAnotherName", edited(12, "grid ceil(n / block)"), 12, 20,
      "unknown function 'ceil'; known: ceil_div, min, max, log2, is_pow2, sizeof, abs."},
