@@ -54,7 +54,7 @@ const Malformed kMalformed[] = {
     {"UnknownDirective", edited(0, "xyzzy 1"), 20, 15, "unknown directive 'xyzzy'"},
     {"MisspeltDirective", edited(4, "paramter block = 1 2"), 4, 15,
      "unknown directive 'paramter'; did you mean 'parameter'?"},
-    {"MisspeltPragma", with_line(1, "#pragma tune kernel add\n"), 2, 15,
+    {"MisspeltPragma", with_line(1, "#pragma tune kernel add"), 2, 15,
      "\nk.cu:1:1: '#pragma tune' is ignored; did you mean '#pragma tuner'?"},
     {"MisspeltKernelFunction",
      with_line(15,
