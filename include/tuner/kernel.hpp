@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <tuner/problem.hpp>
+#include <tuner/use.hpp>
 
 struct tuner_kernel;  // tuner.h
 
@@ -55,6 +56,9 @@ class Kernel {
   /// The same kernel with choices that do not follow from pointers: `reduce.with({{"operation", "max"}})`. Throws Error
   /// for an unknown choice or value.
   Kernel with(const Choices& choices) const;
+  /// The same kernel for a program that says how it uses it: results for \p use come before those for single launches.
+  /// Without this, results for Use::graph come first for launches into a capture, and others are single launches.
+  Kernel used_as(Use use) const;
 
   /// Enqueues the kernel on \p stream and returns. On the host backend it returns when the kernel has ended. The
   /// context is this thread's current one, else that of the pointers, else the first GPU's primary context.

@@ -12,6 +12,7 @@
 
 #include <tuner/kernel.hpp>
 #include <tuner/problem.hpp>
+#include <tuner/use.hpp>
 
 namespace tuner {
 inline namespace TUNER_ABI {
@@ -23,6 +24,9 @@ struct TuneOptions {
   std::optional<std::size_t> trials;                       ///< at least 1; none: the strategy decides
   std::string strategy = "auto";
   std::uint64_t seed = 1;
+  /// How the program uses the kernel. Each use has results of its own. Throws Error for Use::stream and Use::graph on
+  /// the host, which has neither.
+  Use use = Use::single;
   bool force = false;  ///< measure even if the answer is known
   /// Run configurations in worker processes (program tuner-worker). A configuration that faults or hangs then costs one
   /// trial, not this process's device context. On a GPU, kernels that are verified on problems of tuner's own choice

@@ -142,6 +142,9 @@ TUNER_C_API tuner_status tuner_kernel_from_file(const char* name_or_path, tuner_
 TUNER_C_API tuner_status tuner_kernel_from_text(const char* text, const char* name, tuner_kernel** kernel);
 /// The same kernel with choices that do not follow from pointers: "operation=max order=any".
 TUNER_C_API tuner_status tuner_kernel_with(const tuner_kernel* kernel, const char* choices, tuner_kernel** with);
+/// The same kernel for a program that says how it uses it: "single", "hot", "stream" or "graph", as in tuner/use.hpp.
+/// Results for that use come before those for single launches.
+TUNER_C_API tuner_status tuner_kernel_used_as(const tuner_kernel* kernel, const char* use, tuner_kernel** used);
 TUNER_C_API void tuner_kernel_free(tuner_kernel* kernel);
 
 TUNER_C_API const char* tuner_kernel_name(const tuner_kernel* kernel);
@@ -252,9 +255,10 @@ typedef struct tuner_tune_options {
   /* After every trial, in the thread that called tuner_kernel_tune(). Any value but 0 stops the tuning early. */
   int (*on_trial)(size_t finished, double best_ns, void* user);
   void* user;
+  const char* use; /* how the program uses the kernel: see tuner_kernel_used_as(); null: "single" */
 } tuner_tune_options;
 #define TUNER_TUNE_OPTIONS \
-  { sizeof(tuner_tune_options), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0 }
+  { sizeof(tuner_tune_options), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct tuner_run_options {
   size_t bytes;              /* sizeof(tuner_run_options) */
@@ -262,9 +266,10 @@ typedef struct tuner_run_options {
   int without_verification;
   int with_warm_cache; /* do not flush the L2 cache before each sample */
   const char* metrics; /* names with commas between them, or null */
+  const char* use;     /* as in tuner_tune_options */
 } tuner_run_options;
 #define TUNER_RUN_OPTIONS \
-  { sizeof(tuner_run_options), 0, 0, 0, 0 }
+  { sizeof(tuner_run_options), 0, 0, 0, 0, 0 }
 
 /// Tunes for one problem, and stores the result, which later launches use. \p choices: "T=float", or null. \p options
 /// may be null.

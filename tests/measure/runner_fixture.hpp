@@ -64,12 +64,12 @@ class RunnerTest : public ::testing::Test {
     return std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome));
   }
   /// With `scale<32>` and `scale<64>` as the finalists.
-  std::vector<Trial> remeasure(Runner& runner) {
+  std::vector<Trial> remeasure(Runner& runner, std::uint32_t placement = 0) {
     std::vector<std::string> expressions{"scale<32>", "scale<64>"};
     for (const LaunchSpec& prepare : spec.prepare) expressions.push_back(prepare.instantiate);
     const Image image = compile(std::move(expressions));
     const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
-    return runner.remeasure(finalists);
+    return runner.remeasure(finalists, std::numeric_limits<double>::infinity(), placement);
   }
 
   FakeBackend backend;

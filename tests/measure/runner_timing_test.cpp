@@ -1,6 +1,7 @@
 // Launches that prepare or are not timed, finalists, and metrics.
 
 #include <chrono>
+#include <set>
 
 #include <tests/support/wait_until.hpp>
 
@@ -51,6 +52,21 @@ TEST_F(RunnerTiming, TakesAllSamplesOfFinalistsAfterAHurriedEvaluationWasGivenUp
   gives_up = false;
   for (const Trial& trial : remeasure(*shared))
     EXPECT_EQ(trial.measurement()->samples_ns.size(), options.finalist_rounds * options.finalist_samples);
+}
+
+TEST_F(RunnerTiming, MeasuresFinalistsInBuffersThatLieElsewhereAtAnotherPlacement) {
+  const auto shared = runner();
+  std::set<const float*> places;
+  backend.kernels["scale<32>"] =
+      scaled_after([&](const Launch& launch) { places.insert(argument<float*>(launch, 0)); });
+  std::set<std::uintptr_t> offsets;
+  for (const std::uint32_t placement : {0u, 0u, 1u, 2u}) {
+    places.clear();
+    for (const Trial& trial : remeasure(*shared, placement)) EXPECT_TRUE(trial.verified) << message(trial.outcome);
+    EXPECT_EQ(places.size(), 1u);
+    offsets.insert(reinterpret_cast<std::uintptr_t>(*places.begin()));
+  }
+  EXPECT_EQ(offsets.size(), 3u);
 }
 
 TEST_F(RunnerTiming, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {

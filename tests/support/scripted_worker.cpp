@@ -196,8 +196,12 @@ int serve(const std::string& mode) {
         answer.trials.push_back(run(configuration));
         if (is_poisoned) answer.trials.back().outcome = LaunchError{"given back", 0, true};
         is_poisoned |= answer.trials.back().crashed;
-        if (auto* measured = std::get_if<Measurement>(&answer.trials.back().outcome))
+        if (auto* measured = std::get_if<Measurement>(&answer.trials.back().outcome)) {
           measured->metrics["seconds"] = remeasure->seconds;
+          measured->metrics["process"] = ::getpid();
+          measured->metrics["placement"] = remeasure->placement;
+          measured->metrics["checked"] = double(remeasure->checked.size());
+        }
       }
       if (session->look_for_recall_of_running()) answer.trials.clear();
       answer.usable = !has_fallen() && !is_poisoned;

@@ -123,12 +123,15 @@ class FakeEvaluator final : public Evaluator {
   void hurry() override { hurried = true; }
   bool usable() const override { return !lost_; }
   std::vector<std::string> remarks() const override { return said; }
-  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double,
-                               const std::function<bool()>& stop) override {
+  double seconds_to_start() const override { return start_s; }
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double, const std::function<bool()>& stop,
+                               Placement placement) override {
     if (at_finals) at_finals();
     if (stop && stop()) return {};
     remeasured.assign(finalists.begin(), finalists.end());
     rounds.push_back(remeasured);
+    placements.push_back(placement);
+    if (fails_from_round > 0 && rounds.size() >= fails_from_round) throw Error("the device is lost");
     std::vector<Trial> trials;
     if (again) {
       for (const Configuration& configuration : finalists) trials.push_back(again(configuration));
@@ -139,7 +142,10 @@ class FakeEvaluator final : public Evaluator {
 
   std::vector<Configuration> submitted, remeasured, withdrawn;
   std::vector<std::vector<Configuration>> rounds;  // all lists of which `remeasured` is the last
-  bool tells_of_compiling = false;                 // reports each submission as Compiled first, in order
+  std::vector<Placement> placements;               // of them
+  double start_s = 0;
+  std::size_t fails_from_round = 0;
+  bool tells_of_compiling = false;  // reports each submission as Compiled first, in order
   bool preferred = false;
   bool hurried = false;
   Answer again;

@@ -325,6 +325,29 @@ TEST_F(IsolationTest, MeasuresFinalistsAgainAlsoThoseOfAnEarlierSession) {
   EXPECT_TRUE(evaluator.remeasure({}).empty());
 }
 
+TEST_F(IsolationTest, MeasuresFinalistsInNewMemoryOrInANewProcessWhereItIsAskedTo) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto measure = [&](Placement placement) {
+    const Configuration finalists[] = {does("fast"), does("well")};
+    const auto trials = evaluator.remeasure(finalists, 3000, {}, placement);
+    EXPECT_EQ(trials.size(), 2u);
+    return trials.empty() ? std::map<std::string, double>() : trials[0].measurement()->metrics;
+  };
+  auto first = measure(Placement::present), moved = measure(Placement::new_memory),
+       elsewhere = measure(Placement::new_process), present = measure(Placement::present);
+  EXPECT_EQ(first["checked"], 0);
+  for (auto* later : {&moved, &elsewhere, &present}) EXPECT_EQ((*later)["checked"], 2);
+  EXPECT_EQ(moved["process"], first["process"]);
+  EXPECT_NE(elsewhere["process"], first["process"]);
+  EXPECT_EQ(present["process"], elsewhere["process"]);
+  EXPECT_NE(moved["placement"], first["placement"]);
+  EXPECT_NE(elsewhere["placement"], moved["placement"]);
+  EXPECT_EQ(present["placement"], elsewhere["placement"]);
+  EXPECT_LT(elsewhere["seconds"], 3000) << "without the time to start";
+  EXPECT_GT(evaluator.seconds_to_start(), 0);
+  EXPECT_EQ(kind(evaluate(evaluator, {"well"}).at("well").outcome), "ok");
+}
+
 TEST_F(IsolationTest, GivesUpFinalistsAfterTheirLaunchWhenItIsToldToAndGoesOn) {
   const testing::TemporaryFolder folder;
   ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);

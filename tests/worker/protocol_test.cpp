@@ -52,7 +52,7 @@ std::vector<Message> samples() {
       Compile{{"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90", {}, {}, true, {}, true, {{"-G", {"k.cu", 3, 4}}}, {"B=3"}}},
       Evaluate{configuration, image, 12.5},
       LaunchOnce{configuration, image},
-      Remeasure{{configuration}, {image}, 1.5},
+      Remeasure{{configuration}, {image}, 1.5, {configuration}, 2},
       Quit{},
       Opened{device, "nvrtc"},
       Prepared{},

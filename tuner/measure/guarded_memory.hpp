@@ -28,7 +28,7 @@ class GuardedMemory {
   std::size_t bytes() const { return bytes_; }
 
   /// Whether there is room for \p bytes of data and its guards.
-  bool has_room(std::size_t bytes) const { return is_made() && memory_->bytes() >= bytes + 2 * guard_bytes_; }
+  bool has_room(std::size_t bytes) const { return is_made() && memory_->bytes() >= front_ + bytes + guard_bytes_; }
   /// Changes the size of the data to \p bytes. Precondition: has_room().
   void resize(std::size_t bytes);
 

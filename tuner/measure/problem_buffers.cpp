@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,9 @@ namespace tuner {
 namespace {
 
 constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // an overflowing 32-bit index does not reach farther
+
+/// With each placement, buffers begin so many bytes later: some pages, to keep their alignment.
+constexpr std::size_t kMoveBytes = 5 * 4096;
 
 const std::string* recorded_text(const std::map<std::string, std::string>& texts, const std::string& name) {
   const auto at = texts.find(name);
@@ -217,7 +221,19 @@ GuardedMemory ProblemBuffers::allocate(const ProblemBuffer& buffer) {
           ? 0
           : bytes_of(buffer.type, static_cast<std::size_t>(problem_.offset * buffer.spec->components));
   const std::size_t floating = info(buffer.type).is_floating ? info(buffer.type).bytes : 0;
-  return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_, floating};
+  return {
+      backend_, bytes_of(buffer.type, buffer.count), shift + placement_ * kMoveBytes, options_.guard_bytes, ++regions_,
+      floating};
+}
+
+void ProblemBuffers::move_to(std::uint32_t placement) {
+  if (placement_ == placement) return;
+  placement_ = placement;
+  work_space_for_.reset();
+  for (ProblemBuffer& buffer : buffers_) buffer.actual = {};  // all of them first, so that there is room
+  for (ProblemBuffer& buffer : buffers_ | std::views::reverse)
+    if (!buffer.spec->is_work_space()) buffer.actual = allocate(buffer);
+  restore_inputs();
 }
 
 void ProblemBuffers::restore_inputs() {

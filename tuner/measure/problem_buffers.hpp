@@ -82,6 +82,9 @@ class ProblemBuffers {
   /// Takes the expected outputs from the files with answers, or from those of the recorded launch.
   void take_answers();
 
+  /// Allocates the buffers of launches anew, if \p placement is another number than before: in the opposite order, and
+  /// with an offset that depends on the number.
+  void move_to(std::uint32_t placement);
   /// Allocates work space for \p configuration.
   void size_work_space(const Configuration& configuration);
   /// The configuration of the last call of size_work_space(); nullopt: none.
@@ -167,6 +170,7 @@ class ProblemBuffers {
   const RecordedLaunch* recorded_;
   const VerifyProblem problem_;
   std::uint64_t regions_ = 0;  // number of allocations so far
+  std::uint32_t placement_ = 0;
   std::vector<ProblemBuffer> buffers_;
   /// In the order of the spec.
   struct Texture {

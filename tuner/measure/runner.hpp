@@ -4,6 +4,7 @@
 /// earlier.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -76,15 +77,18 @@ class Runner {
   struct Finalist {
     Configuration configuration;
     const Image* image = nullptr;
+    /// An earlier call has measured it: its threads in other orders are not tried again, and metrics are not collected.
+    bool is_checked = false;
   };
   /// Measures \p finalists again, side by side. Each of finalist_rounds rounds takes finalist_samples samples of
   /// each on average. Their order changes between rounds, so that drift affects all alike. No round begins that
   /// would last longer than \p seconds, except the first three. All trials get the same Trial::round. The finalists
   /// must have been verified by evaluate() (of this or another runner). They are verified again after their last
   /// sample; then their metrics are collected. If one makes the device unusable, the others are LaunchErrors with
-  /// `machine_fault`: they may be measured elsewhere.
+  /// `machine_fault`: they may be measured elsewhere. \p placement: if it is another number than before, the buffers of
+  /// the problem are allocated anew first, in another order, and with an offset that depends on the number.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
-                               double seconds = std::numeric_limits<double>::infinity());
+                               double seconds = std::numeric_limits<double>::infinity(), std::uint32_t placement = 0);
 
   /// Launches one configuration exactly once on the problem, with fresh inputs and poisoned outputs. Returns the
   /// failure that stopped it, if any.

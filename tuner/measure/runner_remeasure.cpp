@@ -94,19 +94,21 @@ std::optional<Outcome> Runner::sample(Contender& one, std::size_t samples, doubl
 std::optional<Outcome> Runner::finish(Contender& one) {
   make_ready(one);
   if (auto failure = judge_after_timing(*problems_.front(), one.loaded.run, one.run_s)) return failure;
-  if (auto failure = judge_interleaved(one.trial)) return failure;
+  if (auto failure = one.finalist.is_checked ? std::nullopt : judge_interleaved(one.trial)) return failure;
   summarise(one.measurement, one.clocks, one.batch.runs, options_);
   one.measurement.converged =
       one.measurement.high_ns - one.measurement.low_ns <= options_.target_width * one.measurement.median_ns;
   // Only now, because counting would disturb the timing.
-  collect_metrics(one.loaded.run, one.measurement);
+  if (!one.finalist.is_checked) collect_metrics(one.loaded.run, one.measurement);
   return std::nullopt;
 }
 
-std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
+std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds, std::uint32_t placement) {
   const auto start = Clock::now();
   ++remeasured_;
   is_first_ = false;  // the evaluation before may have been given up
+  announce(Phase::fill, housekeeping_s_);
+  problems_.front()->move_to(placement);
   double pause_left_s = kThrottleBudgetSeconds;
   std::vector<Contender> contenders(finalists.size());
   for (std::size_t i = 0; i < finalists.size(); ++i) {

@@ -62,8 +62,11 @@ RunLanes EvaluationLoop::make_lanes() {
                   .measure = std::move(measure)};
   RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
-  events.prepared = [this](std::vector<std::string> remarks) {
-    mailbox_.report([&](News& news) { news.remarks = std::move(remarks); });
+  events.prepared = [this](std::vector<std::string> remarks, double start_s) {
+    mailbox_.report([&](News& news) {
+      news.remarks = std::move(remarks);
+      news.start_s = start_s;
+    });
   };
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
     finished(lane, std::move(job), std::move(trials));
@@ -285,8 +288,10 @@ void EvaluationLoop::report(Event event) {
 
 // ---------------------------------------------------------------- finalists
 
-void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double seconds) {
-  finals_.begin(std::move(configurations), seconds);
+void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double seconds, Placement placement) {
+  // A new thread of this process would have nothing else that is new.
+  if (options_.here != nullptr && placement == Placement::new_process) placement = Placement::new_memory;
+  finals_.begin(std::move(configurations), seconds, placement);
   std::vector<Finals::Finalist>& finalists = finals_.finalists();
   for (std::size_t i = 0; i < finalists.size(); ++i)
     if (const Configuration& one = finalists[i].configuration; !finalists[i].image)  // of an earlier session

@@ -39,6 +39,7 @@ struct News {
   std::optional<std::vector<Trial>> finalists;
   std::optional<Device> device;      ///< reported once, and stays
   std::vector<std::string> remarks;  ///< of the worker that was prepared last; they stay
+  double start_s = 0;                ///< the time that it took to start
   std::vector<LaneReport> lanes;     ///< where there are several
   std::exception_ptr failure;        ///< the loop has ended: nothing more will come
 };
@@ -157,7 +158,7 @@ class EvaluationLoop {
   void withdraw(std::span<const Configuration> configurations, Taken which);
   void hurry() { lanes_.hurry(); }
   /// Measures \p finalists again. Their trials come together, as News::finalists.
-  void remeasure(std::vector<Configuration> finalists, double seconds);
+  void remeasure(std::vector<Configuration> finalists, double seconds, Placement placement);
   /// Ends remeasure() after the launches that run. If no trials were reported yet, News::finalists are none.
   void give_up_finalists();
 

@@ -26,8 +26,10 @@ void Finals::offer(const Trial& trial, std::shared_ptr<const Image> image) {
       std::ranges::max_element(fastest_, [](const auto& a, const auto& b) { return a.second.first < b.second.first; }));
 }
 
-void Finals::begin(std::vector<Configuration> configurations, double seconds) {
+void Finals::begin(std::vector<Configuration> configurations, double seconds, Placement placement) {
   seconds_ = seconds;
+  in_new_process_ = placement == Placement::new_process;
+  if (placement != Placement::present) ++placement_;
   ++round_;
   finalists_.clear();
   for (Configuration& configuration : configurations) {
@@ -44,11 +46,14 @@ std::optional<RunJob> Finals::job() const {
   if (finalists_.empty()) return std::nullopt;
   RunJob job;
   job.finals_s = seconds_;
+  job.placement = placement_;
+  job.in_new_process = in_new_process_;
   for (const Finalist& one : finalists_) {
     if (one.failed) continue;
     if (!one.image) return std::nullopt;
     job.configurations.push_back(one.configuration);
     job.images.push_back(one.image);
+    if (known_.contains(one.configuration)) job.checked.push_back(one.configuration);
   }
   return job;
 }
@@ -89,7 +94,10 @@ std::optional<std::vector<Trial>> Finals::take(std::span<const int> lanes) {
   for (const int lane : lanes)
     if (worked_on(lane) > worked_on(decider)) decider = lane;
   std::vector<Trial> trials;
-  for (const Finalist& one : finalists_) trials.push_back(trial(one, decider, lanes));
+  for (const Finalist& one : finalists_) {
+    const Trial& told = trials.emplace_back(trial(one, decider, lanes));
+    if (told.measurement() != nullptr && !told.crashed) known_.insert(one.configuration);
+  }
   for (const int lane : lanes) compare(lane, decider);
   finalists_.clear();
   return trials;

@@ -2,9 +2,11 @@
 /// Finalists that are measured again, on each lane at the same time. One lane decides between them. The times of the
 /// other lanes show how far their devices are from its device. Internal to the worker room.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,7 +29,7 @@ class Finals {
   void offer(const Trial& trial, std::shared_ptr<const Image> image);
 
   /// \p seconds: RunJob::finals_s.
-  void begin(std::vector<Configuration> configurations, double seconds);
+  void begin(std::vector<Configuration> configurations, double seconds, Placement placement = Placement::present);
   std::vector<Finalist>& finalists() { return finalists_; }
   /// Finalist number \p i; null if that is not \p configuration, because its round has ended.
   Finalist* find(std::size_t i, const Configuration& configuration);
@@ -55,6 +57,9 @@ class Finals {
   std::vector<Finalist> finalists_;
   double seconds_ = 0;
   int round_ = 0;
+  std::uint32_t placement_ = 0;
+  bool in_new_process_ = false;
+  std::set<Configuration> known_;              // were measured again and right
   std::map<int, std::vector<double>> ratios_;  // by lane: its median over the decider's, one for each finalist
 };
 

@@ -122,7 +122,7 @@ void IsolatedEvaluator::abandon(std::span<const Configuration> configurations) {
 void IsolatedEvaluator::hurry() { loop_->post(&worker::EvaluationLoop::hurry); }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds,
-                                                const std::function<bool()>& stop) {
+                                                const std::function<bool()>& stop, Placement placement) {
   if (finalists.empty()) return {};
   const auto start = Clock::now();
   const auto is_over = [&] { return seconds_since(start) >= seconds || (stop && stop()); };
@@ -133,7 +133,7 @@ std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> f
     if (is_over()) return {};
     left = seconds - seconds_since(start);
   }
-  loop_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), left);
+  loop_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), left, placement);
   const auto measured = [](worker::News& news) { return std::exchange(news.finalists, std::nullopt); };
   for (;;) {
     if (std::optional<std::vector<Trial>> trials = loop_->mailbox().wait(measured, patience)) return *std::move(trials);
@@ -141,6 +141,10 @@ std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> f
     loop_->post(&worker::EvaluationLoop::give_up_finalists);
     return *loop_->mailbox().wait(measured);
   }
+}
+
+double IsolatedEvaluator::seconds_to_start() const {
+  return *loop_->mailbox().wait([](worker::News& news) { return std::optional(news.start_s); });
 }
 
 std::vector<std::string> IsolatedEvaluator::remarks() const {

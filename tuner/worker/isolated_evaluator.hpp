@@ -127,7 +127,9 @@ class IsolatedEvaluator : public Evaluator {
   void hurry() override;
   std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                double seconds = std::numeric_limits<double>::infinity(),
-                               const std::function<bool()>& stop = {}) override;
+                               const std::function<bool()>& stop = {},
+                               Placement placement = Placement::present) override;
+  double seconds_to_start() const override;
 
   /// False after the trial that made IsolatedOptions::here unusable. Processes are replaced.
   bool usable() const override { return usable_; }

@@ -58,7 +58,7 @@ auto fields(Is<TrialTimes> auto& v) { return std::tie(v.compile, v.load, v.verif
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 17;
+constexpr std::uint16_t kProtocolVersion = 18;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 /// The bytes are not a message of this protocol.
@@ -101,8 +101,10 @@ struct LaunchOnce {
 };
 struct Remeasure {
   std::vector<Configuration> configurations;
-  std::vector<Image> images;  ///< one for each
-  double seconds = 0;         ///< after them no further round begins
+  std::vector<Image> images;           ///< one for each
+  double seconds = 0;                  ///< after them no further round begins
+  std::vector<Configuration> checked;  ///< of them: Runner::Finalist::is_checked
+  std::uint32_t placement = 0;         ///< of Runner::remeasure()
 };
 /// Takes back work that has not begun. \p running: the evaluation that runs ends after its present launch.
 struct Recall {

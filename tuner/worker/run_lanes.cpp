@@ -50,6 +50,7 @@ void RunLane::start() {
   phase_ = Phase::prepare;
   recalled_ = false;
   runs_kernel_ = false;
+  started_ = Clock::now();
   slot_.start(start_);
   slot_.send(open_);
   if (queue_.hurried) slot_.send(Hurry{});
@@ -97,6 +98,7 @@ void RunLane::schedule(std::size_t depth) {
     slot_.send(prepare);
     if (phase_ != Phase::fill) slot_.expect_within(kOpenSeconds);
     state_ = State::preparing;
+    waited_s_ = seconds_since(idle_since_);
   }
   if (state_ != State::prepared) return;
   while (sent_.size() < depth) {
@@ -114,7 +116,8 @@ void RunLane::schedule(std::size_t depth) {
 
 void RunLane::send(const RunJob& job) {
   if (!job.finals_s) return slot_.send(Evaluate{job.first(), *job.images.front(), queue_.best_ns});
-  Remeasure message{job.configurations, {}, *job.finals_s};
+  const double spent_s = job.in_new_process ? seconds_since(started_) : 0;
+  Remeasure message{job.configurations, {}, std::max(*job.finals_s - spent_s, 0.0), job.checked, job.placement};
   for (const auto& image : job.images) message.images.push_back(*image);
   slot_.send(message);
 }
@@ -141,6 +144,7 @@ void RunLane::handle(Message message) {
   } else if (const auto* opened = std::get_if<Opened>(&message);
              opened != nullptr && state_ == State::starting && opened->device) {
     state_ = State::open;
+    idle_since_ = Clock::now();
     slot_.expect_nothing();
     events_.opened(*opened->device);
   } else if (auto* prepared = std::get_if<Prepared>(&message); prepared != nullptr && state_ == State::preparing) {
@@ -158,7 +162,7 @@ void RunLane::handle(Message message) {
     state_ = State::prepared;
     slot_.expect_nothing();
     for (const std::string& remark : prepared->remarks) queue_.options.warn(remark);
-    events_.prepared(std::move(prepared->remarks));
+    events_.prepared(std::move(prepared->remarks), seconds_since(started_) - waited_s_);
     report_suspect();
     (void)slot_.take_said();  // no configuration printed this
     idle_since_ = Clock::now();
@@ -305,8 +309,15 @@ void RunLane::take_back_sent() {
 void RunLane::fail(RunJob job, const WorkerEnd& end) {
   if (job.configurations.size() > 1) {
     job.finals_s = *job.finals_s / static_cast<double>(job.configurations.size());
-    for (std::size_t i = job.configurations.size(); i-- > 0;)
-      own_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
+    job.in_new_process = false;  // the next one is new anyway
+    for (std::size_t i = job.configurations.size(); i-- > 0;) {
+      RunJob alone = job;
+      alone.again = false;
+      alone.known.clear();
+      alone.configurations = {std::move(job.configurations[i])};
+      alone.images = {std::move(job.images[i])};
+      own_.push_front(std::move(alone));
+    }
     return;
   }
   Trial trial = failed_trial(job.first(), end, phase_, runs_kernel_);
@@ -425,11 +436,18 @@ void RunLanes::start() {
 
 void RunLanes::start_finals(const RunJob& job) {
   const bool some = some_are_prepared();
+  std::vector<const RunLane*> left;
   for (Entry& entry : lanes_) {
     if (!entry.in_use || (some && !entry.lane.prepared())) continue;
     entry.lane.push_own(job);
     entry.in_finals = true;
+    if (!job.in_new_process || !entry.lane.idle()) continue;
+    entry.lane.kill();  // all at once, before any of them is waited for
+    left.push_back(&entry.lane);
   }
+  for_each([&](RunLane& lane) {
+    if (std::ranges::find(left, &lane) != left.end()) lane.start();
+  });
 }
 
 std::vector<int> RunLanes::lanes_in_finals() const {

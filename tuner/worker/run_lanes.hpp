@@ -4,6 +4,7 @@
 /// used is given up, and the others continue. Lives in the session's event loop. Internal to the worker room.
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -35,8 +36,11 @@ struct RunJob {
   /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
   std::optional<std::pair<int, Trial>> lost_with = {};
 
-  /// Finalists that are measured again: their trials if no worker can do that.
-  std::vector<Trial> known = {};
+  // The rest is for finalists that are measured again.
+  std::vector<Trial> known = {};            ///< their trials if no worker can do that
+  std::vector<Configuration> checked = {};  ///< Remeasure::checked
+  std::uint32_t placement = 0;              ///< Remeasure::placement
+  bool in_new_process = false;              ///< a new worker runs them
 
   const Configuration& first() const { return configurations.front(); }
 };
@@ -72,8 +76,9 @@ struct RunQueue {
 };
 
 struct RunLaneEvents {
-  std::function<void(const Device& device)> opened;                ///< by each new worker
-  std::function<void(std::vector<std::string> remarks)> prepared;  ///< Runner::remarks(), by each new worker
+  std::function<void(const Device& device)> opened;  ///< by each new worker
+  /// By each new worker: Runner::remarks(), and the time that it took to start.
+  std::function<void(std::vector<std::string> remarks, double start_s)> prepared;
   /// Finalists come one by one after a worker was lost while it ran several of them.
   std::function<void(int lane, RunJob job, std::vector<Trial> trials)> finished;
   std::function<void(Configuration configuration)> withdrawn;  ///< recall() was in time
@@ -93,6 +98,9 @@ class RunLane {
 
   /// Whether its worker waits for jobs or runs one.
   bool prepared() const { return state_ == State::prepared && slot_.running(); }
+
+  /// Whether its worker waits for a job.
+  bool idle() const { return prepared() && sent_.empty(); }
 
   /// Adds a job for this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }
@@ -151,6 +159,8 @@ class RunLane {
   Phase phase_ = Phase::prepare;
   bool runs_kernel_ = false;  // in this phase
   Clock::time_point idle_since_;
+  Clock::time_point started_;       // this worker
+  double waited_s_ = 0;             // it, for the reference
   std::size_t start_failures_ = 0;  // since something was run
   std::size_t reference_failures_ = 0;
   std::string lost_on_own_;  // how the reference ended its worker on problems of tuner's choice

@@ -1,5 +1,6 @@
 #include <tuner/worker/serve.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -109,9 +110,10 @@ class Server {
     if (connection_.look_for_recall()) return report({});
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
-      finalists.push_back({message.configurations[i], &message.images[i]});
+      finalists.push_back({message.configurations[i], &message.images[i],
+                           std::ranges::find(message.checked, message.configurations[i]) != message.checked.end()});
     std::vector<Trial> trials;
-    give_up_if_recalled([&] { trials = runner().remeasure(finalists, message.seconds); });
+    give_up_if_recalled([&] { trials = runner().remeasure(finalists, message.seconds, message.placement); });
     report(std::move(trials));
   }
 

@@ -298,6 +298,9 @@ class Kernel {
   Kernel with(const std::string& choices) const {
     return made([&](tuner_kernel** to) { return tuner_kernel_with(kernel_, c_text(choices), to); });
   }
+  Kernel used_as(const std::string& use) const {
+    return made([&](tuner_kernel** to) { return tuner_kernel_used_as(kernel_, c_text(use), to); });
+  }
   std::string json() const {
     return text_of([&](char** text) { return tuner_kernel_json(kernel_, text); });
   }
@@ -331,7 +334,7 @@ class Kernel {
   }
   std::string tune(const Numbers& sizes, const std::string& choices, double wall_time_s, std::size_t trials,
                    const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
-                   const std::string& metrics, nb::object on_trial) const {
+                   const std::string& metrics, const std::string& use, nb::object on_trial) const {
     Trials told{std::move(on_trial), {}};
     tuner_tune_options options = TUNER_TUNE_OPTIONS;
     options.wall_time_s = wall_time_s;
@@ -342,6 +345,7 @@ class Kernel {
     options.isolated = isolated;
     options.check_on_host = check_on_host;
     options.metrics = or_null(metrics);
+    options.use = c_text(use);
     options.on_trial = Trials::tell;
     options.user = &told;
     tuner_result* result = nullptr;
@@ -358,12 +362,13 @@ class Kernel {
     return json_of(result);
   }
   std::string run(const Numbers& sizes, const std::string& choices, const std::string& configuration, bool verify,
-                  bool cold, const std::string& metrics) const {
+                  bool cold, const std::string& metrics, const std::string& use) const {
     tuner_run_options options = TUNER_RUN_OPTIONS;
     options.configuration = or_null(configuration);
     options.without_verification = !verify;
     options.with_warm_cache = !cold;
     options.metrics = or_null(metrics);
+    options.use = c_text(use);
     tuner_result* result = nullptr;
     unlocked([&] { return tuner_kernel_run(kernel_, sizes.data(), sizes.size(), c_text(choices), &options, &result); });
     return json_of(result);
@@ -505,12 +510,13 @@ NB_MODULE(_native, module) {
       .def_static("from_file", &Kernel::from_file)
       .def_static("from_text", &Kernel::from_text)
       .def("with_choices", &Kernel::with)
+      .def("used_as", &Kernel::used_as)
       .def("json", &Kernel::json)
       .def("launch", &Kernel::launch)
       .def("elements", &Kernel::elements)
       .def("prepare", &Kernel::prepare)
       .def("explain", &Kernel::explain)
       .def("tune", &Kernel::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("run", &Kernel::run);
 }

@@ -202,13 +202,17 @@ class Kernel:
     Calling it launches it: `k(a, x, y)`, with the arrays in the order of its buffers and the numbers in that of its
     scalars. Sizes follow from the arrays where a buffer's count is a size, or a product of sizes as long as the array's
     shape; otherwise use `launch`.
+
+    `use`: how its launches are used, "single", "hot", "stream" or "graph": results for that come before those for single
+    launches. None: results for graphs come first while a launch is captured.
     """
 
-    def __init__(self, name_or_path=None, *, text=None, name="kernel", **choices):
+    def __init__(self, name_or_path=None, *, text=None, name="kernel", use=None, **choices):
         if (name_or_path is None) == (text is None):
             raise TypeError("a kernel has a name or path, or a text")
         made = _native.Kernel.from_text(text, name) if text is not None else _native.Kernel.from_file(str(name_or_path))
-        self._native = made.with_choices(_assignments(choices)) if choices else made
+        made = made.with_choices(_assignments(choices)) if choices else made
+        self._native = made.used_as(use) if use is not None else made
         about = json.loads(self._native.json())
         self.name = about["name"]
         self.choices = {one["name"]: one["values"] for one in about["choices"]}
@@ -238,30 +242,31 @@ class Kernel:
             self._native.prepare(*self._call(sizes, arguments, stream), _whole("captures", captures, 0, 2**64 - 1))
 
     def tune(self, sizes, *, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
-             metrics=(), on_trial=None, **choices):
+             metrics=(), use="single", on_trial=None, **choices):
         """Finds and stores the best configuration for these sizes and choices (`T="float"`): a TuneResult.
 
         `budget`: a time, such as "30s"; `trials`: a number of configurations. Without them (None, 0) the strategy decides.
         `isolated`: run configurations in worker processes, which take the faults. On a GPU, kernels that are verified on
         problems of tuner's own choice always run there.
+        `use`: as for a kernel; each use has results of its own.
         `on_trial(finished, best_ns)` is called after every trial and returns False to stop early; without it, a terminal or
         notebook shows how far the tuning is. Ctrl-C stops too, and finished trials are kept.
         """
         if on_trial is None and _display.is_watched():
             with _display.Progress(self.name) as on_trial:
                 return self.tune(sizes, budget=budget, trials=trials, strategy=strategy, seed=seed, force=force, isolated=isolated,
-                                 check_on_host=check_on_host, metrics=metrics, on_trial=on_trial, **choices)
+                                 check_on_host=check_on_host, metrics=metrics, use=use, on_trial=on_trial, **choices)
         trials, seed = _whole("trials", trials, 0, 2**64 - 1), _whole("seed", seed, 0, 2**64 - 1)
         text = self._native.tune(_integers(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
-                                 check_on_host, ",".join(metrics), on_trial)
+                                 check_on_host, ",".join(metrics), use, on_trial)
         return TuneResult(**json.loads(text))
 
-    def run(self, sizes, configuration="", *, verify=True, cold=True, metrics=(), **choices):
+    def run(self, sizes, configuration="", *, verify=True, cold=True, metrics=(), use="single", **choices):
         """Compiles, verifies and times one configuration, such as "block=256" or {"block": 256}: a RunResult."""
         if isinstance(configuration, dict):
             configuration = _assignments(configuration)
         return RunResult(**json.loads(
-            self._native.run(_integers(sizes), _assignments(choices), configuration, verify, cold, ",".join(metrics))))
+            self._native.run(_integers(sizes), _assignments(choices), configuration, verify, cold, ",".join(metrics), use)))
 
     def explain(self, sizes, **choices):
         """One sentence: the configuration that a launch uses, and how it was found."""

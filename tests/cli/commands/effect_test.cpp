@@ -39,6 +39,7 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
       {"db export - --force", "--force has no effect on standard output"},
       {"db export --as header - --kernel scale.cu --force", "--force has no effect on standard output"},
       {"show --size n=1", "--size has no effect without --why"},
+      {"show --as graph", "--as has no effect without --why"},
       {"show --missed --all", "--all has no effect with --missed"},
       {"devices --chip GH100", "--chip has no effect without --metrics"},
       {"report -o - --force", "--force has no effect on standard output"},

@@ -143,6 +143,8 @@ TEST_F(Program, ShowsAndExplainsWhatItKnowsAndMakesNothing) {
   ASSERT_EQ(call("scale.cu --hot --trials 2").code, 0);
   EXPECT_THAT(call("show scale").out, HasSubstr("time_hot   T=float"));
   EXPECT_THAT(call("show scale.cu --why").out, HasSubstr("exact"));
+  EXPECT_THAT(call("show scale.cu --why --as hot").out, HasSubstr(", timed as 'hot'"));
+  EXPECT_EQ(document("show scale.cu --why --as stream --json")["answers"][0]["tier"], "exact") << "for single launches";
   EXPECT_EQ(document("show scale.cu --why --size n=1500 --json")["answers"][0]["tier"], "nearest size");
   EXPECT_THAT(call("db").out, HasSubstr("2 best configurations"));
   EXPECT_THAT(call("db check").out, Holds("sound", "no configuration is in quarantine"));

@@ -45,9 +45,10 @@ class BrokenResults : public testing::ServingEnvironment {
  protected:
   BrokenResults() : ServingEnvironment("host", "never") {}
 
-  void store(std::int64_t n, const std::string& configuration) {
+  void store(std::int64_t n, const std::string& configuration, Use use = Use::single) {
     const ProblemSize size = complete(spec_, {{{"n", n}}, {}});
-    testing::store_best(wisdom_.user(), context_of(spec_, size, device_.device(), {}), configuration, 100);
+    testing::store_best(wisdom_.user(), context_of(spec_, size, device_.device(), Objective::time_of(use)),
+                        configuration, 100);
   }
 
   /// What explain() tells.
@@ -59,8 +60,7 @@ class BrokenResults : public testing::ServingEnvironment {
     return forecast({wisdom_, device_.device(), spec_, size, lowest, std::chrono::seconds(1)}, is_broken)
         .decision.configuration.text();
   }
-  DecidedPlan plan(std::int64_t n) { return plan(n, wisdom_); }
-  DecidedPlan plan(std::int64_t n, Wisdom& wisdom) {
+  auto with_call(std::int64_t n, Wisdom& wisdom, const auto& decide) {
     Settings settings;
     settings.tune = TuneOnMiss::never;
     const Serving::Terms terms{Serving::process(), settings, wisdom};
@@ -68,8 +68,18 @@ class BrokenResults : public testing::ServingEnvironment {
     const detail::LaunchArgument arguments[] = {detail::launch_argument(&y)};
     const Sizes sizes{n};
     const Call call{nullptr, {}, sizes, arguments, 1};
-    return decided_plan(terms, device_, spec_,
-                        bind_call(spec_, {}, call, key_of(call, spec_.name), {}, device_.device().limits));
+    return decide(terms, bind_call(spec_, {}, call, key_of(call, spec_.name), {}, device_.device().limits));
+  }
+  DecidedPlan plan(std::int64_t n) { return plan(n, wisdom_); }
+  DecidedPlan plan(std::int64_t n, Wisdom& wisdom) {
+    return with_call(n, wisdom, [&](const Serving::Terms& terms, const BoundCall& bound) {
+      return decided_plan(terms, device_, spec_, bound);
+    });
+  }
+  std::optional<DecidedPlan> in_graphs(std::int64_t n, Wisdom& wisdom) {
+    return with_call(n, wisdom, [&](const Serving::Terms& terms, const BoundCall& bound) {
+      return plan_in_graphs(terms, device_, spec_, bound);
+    });
   }
   std::string served(std::int64_t n) { return plan(n).plan->configuration.text(); }
 
@@ -290,6 +300,38 @@ TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
   EXPECT_EQ(third->compiler().compiles, 0u) << "the new one is kept";
 }
 #endif
+
+/// On a device that has graphs.
+class ResultsForGraphs : public BrokenResults {
+ protected:
+  ResultsForGraphs() { backend_->device_.key.backend = "fake"; }
+  std::string captured(std::int64_t n) {
+    const std::optional<DecidedPlan> other = in_graphs(n, wisdom_);
+    return other ? other->plan->configuration.text() : "as others";
+  }
+};
+
+TEST_F(ResultsForGraphs, ComeFirstUnlessTheyAreOfASizeFartherAway) {
+  store(1000, "mode=2");
+  EXPECT_EQ(captured(1000), "as others") << "there is none";
+  store(1400, "mode=3", Use::graph);
+  EXPECT_EQ(captured(1000), "mode=2");
+  EXPECT_EQ(captured(1400), "mode=3");
+  EXPECT_EQ(served(1400), "mode=2") << "a single launch";
+  store(1000, "mode=4", Use::graph);
+  EXPECT_EQ(captured(1000), "mode=4");
+  EXPECT_THAT(in_graphs(1000, wisdom_).value().decision.reason, HasSubstr(", timed as 'graph'"));
+}
+
+TEST_F(ResultsForGraphs, OfAFrozenDatabaseDoNotDependOnWhichSizeCameFirst) {
+  store(1024, "mode=2");
+  store(1030, "mode=3", Use::graph);
+  Wisdom job = frozen();
+  EXPECT_THAT(in_graphs(1024, job).value().decision.apart, ElementsAre(Sizes{1030}));
+  const DecidedPlan own = in_graphs(1030, job).value();
+  EXPECT_TRUE(own.decision.only_here);
+  EXPECT_EQ(own.plan->configuration.text(), "mode=3");
+}
 
 }  // namespace
 }  // namespace tuner::runtime

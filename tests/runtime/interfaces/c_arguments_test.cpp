@@ -128,10 +128,10 @@ TEST_F(CArguments, AreRefusedByEveryFunction) {
     change(options);
     return options;
   };
-  const tuner_tune_options tunings[] = {tuning([](auto& options) { options.bytes = 8; }),
-                                        tuning([](auto& options) { options.wall_time_s = -1; }),
-                                        tuning([](auto& options) { options.wall_time_s = NAN; }),
-                                        tuning([](auto& options) { options.strategy = "luck"; })};
+  const tuner_tune_options tunings[] = {
+      tuning([](auto& options) { options.bytes = 8; }), tuning([](auto& options) { options.wall_time_s = -1; }),
+      tuning([](auto& options) { options.wall_time_s = NAN; }),
+      tuning([](auto& options) { options.strategy = "luck"; }), tuning([](auto& options) { options.use = "graphs"; })};
   const auto running = [](auto&& change) {
     tuner_run_options options = TUNER_RUN_OPTIONS;
     change(options);
@@ -199,6 +199,9 @@ TEST_F(CArguments, AreRefusedByEveryFunction) {
   REFUSED(tuner_kernel_with(copy, "T", &kernel));
   REFUSED(tuner_kernel_with(copy, "T=float", &kernel));
   REFUSED(tuner_kernel_with(copy, "", nullptr));
+  REFUSED(tuner_kernel_used_as(nullptr, "graph", &kernel));
+  REFUSED(tuner_kernel_used_as(copy, "graphs", &kernel));
+  REFUSED(tuner_kernel_used_as(copy, "graph", nullptr));
   REFUSED(tuner_kernel_json(nullptr, &text));
   REFUSED(tuner_kernel_json(copy, nullptr));
   REFUSED(tuner_kernel_launch(nullptr, &calls[0]));

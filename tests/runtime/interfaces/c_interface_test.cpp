@@ -281,6 +281,30 @@ TEST_F(CInterface, TunesRunsAndExplains) {
   tuner_result_free(ran);
 }
 
+TEST_F(CInterface, TakesTheUseOfAKernelByItsName) {
+  const std::int64_t n = 500;
+  tuner_result* result = nullptr;
+  tuner_run_options running = TUNER_RUN_OPTIONS;
+  running.use = "hot";
+  ASSERT_EQ(tuner_kernel_run(axpy(), &n, 1, nullptr, &running, &result), TUNER_OK) << tuner_last_error();
+  tuner_result_free(result);
+  running.use = "graph";
+  EXPECT_THAT(refusal(tuner_kernel_run(axpy(), &n, 1, nullptr, &running, &result), TUNER_INVALID_ARGUMENT),
+              HasSubstr("has no streams and no graphs"));
+  tuner_tune_options tuning = TUNER_TUNE_OPTIONS;
+  tuning.use = "stream";
+  EXPECT_THAT(refusal(tuner_kernel_tune(axpy(), &n, 1, nullptr, &tuning, &result), TUNER_INVALID_ARGUMENT),
+              HasSubstr("has no streams and no graphs"));
+  tuner_kernel* used = nullptr;
+  EXPECT_THAT(refusal(tuner_kernel_used_as(axpy(), "grpah", &used), TUNER_INVALID_ARGUMENT),
+              HasSubstr("unknown use 'grpah'; did you mean 'graph'?"));
+  ASSERT_EQ(tuner_kernel_used_as(axpy(), "graph", &used), TUNER_OK);
+  char* sentence = nullptr;
+  ASSERT_EQ(tuner_kernel_explain(used, &n, 1, nullptr, &sentence), TUNER_OK);
+  EXPECT_THAT(taken(sentence), HasSubstr("block="));
+  tuner_kernel_free(used);
+}
+
 TEST_F(CInterface, StopsATuningWhenTheCallbackSaysSo) {
   const std::int64_t n = 600;
   tuner_tune_options tuning = TUNER_TUNE_OPTIONS;

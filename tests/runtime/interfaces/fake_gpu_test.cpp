@@ -7,11 +7,14 @@
 #include <tuner/backend/cuda/compile/device_linker.hpp>
 #include <tuner/backend/cuda/driver/context.hpp>
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
+#include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/result/objective.hpp>
 #include <tuner/runtime/background/housekeeping.hpp>
 #include <tuner/runtime/background/renewal.hpp>
 #include <tuner/runtime/decide/by_context.hpp>
 #include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/tuner.hpp>
 
 #include <tests/support/captured_graph.hpp>
@@ -446,6 +449,44 @@ TEST_F(FakeGpu, CapturesWhatWasPreparedAlsoWhenNewResultsHaveArrivedSince) {
   const std::size_t allocations = seen_->allocations;
   const Graph graph(stream_.get(), [&] { kernel_.launch(stream_.get(), {1000}, x_); });
   EXPECT_EQ(seen_->allocations, allocations);
+}
+
+TEST_F(FakeGpu, ServesCapturedCallsWithTheResultForGraphsAndOthersWithTheOneForSingleLaunches) {
+  const Kernel kernel = testing::kernel_named(
+      "usedBothWays", testing::replaced(kText, "parameter block = 32", "parameter block = 32 64 128 256"));
+  cache::Database& database = runtime::Serving::process().terms().wisdom.user();
+  const auto store = [&](Use use, const std::string& configuration) {
+    const ProblemSize size = complete(kernel.spec(), {{{"n", 1024}}, {}});
+    testing::store_best(database, context_of(kernel.spec(), size, find_device("cuda"), Objective::time_of(use)),
+                        configuration);
+  };
+  const auto captured = [&](const Kernel& used) {
+    const Graph graph(stream_.get(), [&] { used.launch(stream_.get(), {1024}, x_); });
+    return 1024 / seen_->grid;
+  };
+  const auto launched = [&](const Kernel& used) {
+    used.launch(stream_.get(), {1024}, x_);
+    return 1024 / seen_->grid;
+  };
+  store(Use::single, "block=64");
+  kernel.prepare(stream_.get(), {1024}, x_);
+  EXPECT_EQ(captured(kernel), 64u) << "nothing better is known";
+  store(Use::graph, "block=128");
+  store(Use::stream, "block=256");
+  runtime::Renewal::process().renew("usedBothWays");
+  kernel.prepare(stream_.get(), {1024}, x_);
+  EXPECT_EQ(captured(kernel), 128u);
+  EXPECT_EQ(launched(kernel), 64u);
+  EXPECT_THAT(kernel.explain({1024}), AllOf(StartsWith("block=64 ("), HasSubstr("; in a graph block=128 (")));
+  EXPECT_EQ(kernel.workspace_bytes({1024}, x_), kernel.used_as(Use::single).workspace_bytes({1024}, x_))
+      << "the larger one";
+
+  const Kernel in_streams = kernel.used_as(Use::stream);
+  in_streams.prepare(stream_.get(), {1024}, x_);
+  EXPECT_EQ(captured(in_streams), 256u) << "as the program says";
+  EXPECT_EQ(launched(in_streams), 256u);
+  EXPECT_THAT(in_streams.explain({1024}), AllOf(StartsWith("block=256 ("), HasSubstr(", timed as 'stream'")));
+  EXPECT_EQ(launched(kernel.used_as(Use::hot)), 64u) << "nothing is known for that use";
 }
 
 TEST_F(FakeGpu, MakesRoomForTheCapturesOfEverySizeClassThatIsPrepared) {

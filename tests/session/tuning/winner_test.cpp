@@ -1,5 +1,7 @@
 // The configuration that a session names best.
 
+#include <tuple>
+
 #include <tests/session/session_fixture.hpp>
 #include <tuner/session/tuning/no_result.hpp>
 
@@ -164,6 +166,52 @@ TEST_F(TuneSession, LoadsFinalistsInAnotherOrderAtEachPlacement) {
   ASSERT_EQ(evaluator.rounds.size(), 3u);
   for (const std::size_t i : {0u, 1u})
     EXPECT_THAT(evaluator.rounds[i + 1], ElementsAre(evaluator.rounds[i][1], evaluator.rounds[i][0]));
+}
+
+TEST_F(TuneSession, MeasuresFinalistsInNewProcessesIfThereIsTimeOrElseInNewMemoryOrOnce) {
+  options_.budget.wall_time = std::chrono::hours(4);  // an hour for the finals
+  using enum Placement;
+  for (const auto& [start_s, measure_s, wanted] :
+       {std::tuple(600.0, 60.0, std::vector{present, new_process, new_process}),
+        {7200.0, 60.0, std::vector{present, new_memory, new_memory}},
+        {600.0, 7200.0, std::vector{present}}}) {
+    FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+    evaluator.start_s = start_s;
+    evaluator.again = [&, seconds = measure_s](const Configuration& c) {
+      Trial trial = measured(c, 1000);
+      trial.times.measure = seconds / 2;
+      return trial;
+    };
+    const SessionResult result = run(evaluator);
+    EXPECT_EQ(evaluator.placements, wanted);
+    EXPECT_EQ(result.best->measurement()->metrics.at("placements"), double(wanted.size()));
+  }
+}
+
+TEST_F(TuneSession, KeepsWhatItHasWhereTheDeviceIsLostAtALaterPlacement) {
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == rival_ ? 900 : 1000); };
+  evaluator.fails_from_round = 2;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, rival_);
+  EXPECT_EQ(result.best->measurement()->metrics.at("placements"), 1);
+  EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("not measured at another placement: the device is lost")));
+  EXPECT_EQ(stored_best(), rival_.text());
+}
+
+TEST_F(TuneSession, KeepsTheMetricsThatOnlyTheFirstOfAllPlacementsHas) {
+  FussyCheck check;
+  options_.check = &check;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  std::set<Configuration> counted;
+  evaluator.again = [&](const Configuration& c) {
+    Trial trial = measured(c, c == rival_ ? 1010 : cost(c));
+    if (counted.insert(c).second) std::get<Measurement>(trial.outcome).metrics["ipc"] = 2;
+    return trial;
+  };
+  const SessionResult result = run(evaluator);
+  EXPECT_GT(check.asked.size(), 1u) << "after the first was wrong, finalists were measured again";
+  EXPECT_EQ(result.best->measurement()->metrics.at("ipc"), 2);
 }
 
 TEST_F(TuneSession, NamesTheDefaultWhereASmallLeadWasSeenAtOnePlacementOnly) {

@@ -85,8 +85,7 @@ class OneRun {
   /// The problem, and the configuration that a call would be served with, changed by `--config`.
   void choose() {
     size_ = select_problem(spec_, problem_options(given_), device_, "run");
-    const cache::WisdomMatch match =
-        Wisdom(read_only_wisdom(given_)).lookup(spec_, size_, device_, subject().objective);
+    const cache::WisdomMatch match = Wisdom(read_only_wisdom(given_)).lookup_in_use(use_, spec_, size_, device_);
     Configuration base = spec_.default_configuration.value_or(Configuration{});
     if (match.best) base = Configuration::parse(match.best->configuration);
     configuration_ = read_configuration(spec_, given_.text("config"), base);

@@ -4,6 +4,7 @@
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/print/metrics.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/runtime/call/call.hpp>
@@ -152,21 +153,32 @@ tuner::Sizes sizes_of(const KernelSpec& spec, const ProblemSize& size) {
 }
 
 /// Why a call would fail; empty if it would not. \p seen: what it would be served with.
-std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size,
+std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size, Use use,
                     runtime::Forecast& seen) {
   const ProblemSize lowest = runtime::problem_of(spec, runtime::size_classes(sizes_of(spec, size)), size.choices);
   try {
-    seen = runtime::forecast({wisdom, device, spec, size, lowest, Settings().tuning_time});
+    seen = runtime::forecast({wisdom, device, spec, size, lowest, Settings().tuning_time, use});
     return {};
   } catch (const Error& error) {
-    seen.match = wisdom.lookup(spec, size, device, {}, lowest.sizes);
+    seen.match = wisdom.lookup_in_use(use, spec, size, device, lowest.sizes);
     return error.what();
   }
 }
 
-Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom) {
+/// What captured calls get, with its reason; empty if it is what other calls get.
+std::string served_in_graphs(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size) {
   runtime::Forecast seen;
-  const std::string refusal = foresee(wisdom, device, spec, size, seen);
+  if (!traits(device.key).is_gpu || !foresee(wisdom, device, spec, size, Use::graph, seen).empty()) return {};
+  const auto& best = seen.match.best;
+  if (!best || Objective{best->kernel.objective}.use() != Use::graph) return {};
+  return fmt::format("{} ({})", seen.decision.configuration.text(), seen.match.reason);
+}
+
+/// \p use: nothing: that of any call.
+Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
+                   std::optional<Use> use) {
+  runtime::Forecast seen;
+  const std::string refusal = foresee(wisdom, device, spec, size, use.value_or(Use::single), seen);
   const cache::WisdomMatch& match = seen.match;
   cache::Database& user = wisdom.user();
   const std::string frozen_note = wisdom.frozen() ? " ($TUNER_FROZEN: this file and no other)" : "";
@@ -204,17 +216,23 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
   }
   const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";
   answer.fact("served", {runs, refusal.empty() ? runs : "nothing: " + refusal});
+  if (use) {
+    answer.data("as", named(*use).name);
+  } else if (const std::string in_graphs = served_in_graphs(wisdom, device, spec, size); !in_graphs.empty()) {
+    answer.fact(people("in a graph"), in_graphs).data("in_a_graph", in_graphs);
+  }
   return answer.data("rejected", rejected.json());
 }
 
 int show_why(const Given& given) {
   const KernelSpec spec = chosen_kernel(given);
   const Device device = choose_device(wanted_device(given)).device;
+  const auto use = given.has("as") ? std::optional(given_use(given)) : std::nullopt;
   Wisdom wisdom(read_only_wisdom(given));
   Answer answer;
   Json answers = Json::array();
   for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
-    Answer one = explanation(spec, size, device, wisdom);
+    Answer one = explanation(spec, size, device, wisdom, use);
     answer.styled(one.text());
     answers.push_back(one.document());
   }
@@ -251,7 +269,7 @@ int show_missed(const Given& given) {
 int run_show(const Given& given) {
   if (given.flag("why")) given.refuse({"missed", "all"}, "with --why");
   if (given.flag("why")) return show_why(given);
-  given.refuse({"size", "type", "choice"}, "without --why");
+  given.refuse({"size", "type", "choice", "as"}, "without --why");
   if (given.flag("missed")) given.refuse({"all"}, "with --missed");
   return given.flag("missed") ? show_missed(given) : show_best(given);
 }
@@ -271,7 +289,7 @@ Command show_command() {
   options.flag("missed",
                "the problems that programs called without a result, the most time spent first: calls times the time of "
                "one. `tune --missed` tunes them, `tune db clear missed` forgets them");
-  options.add("device all").group("The call that --why is about").add("size type choice kernel db json");
+  options.add("device all").group("The call that --why is about").add("size type choice as kernel db json");
   options.arguments({"kernel"});
   return {options, run_show};
 }

@@ -42,6 +42,13 @@ struct LaneReport {
   bool unusable = false;  ///< given up because its device is unusable for any kernel
 };
 
+/// Where finalists are measured again. The time of a short kernel depends on where its code and data lie in memory.
+enum class Placement {
+  present,      ///< where the buffers are
+  new_memory,   ///< in buffers that are allocated anew, with another offset
+  new_process,  ///< that too, in a new process
+};
+
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
@@ -80,13 +87,17 @@ class Evaluator {
   /// Measures finished configurations again, interleaved so that slow drift affects all of them alike. Returns one
   /// trial for each, in the order given. All are from one lane, except those that were wrong on another lane. Takes as
   /// many samples as fit into \p seconds. Once these have passed, or \p stop returns true, it gives up after the
-  /// present launch and returns nothing. Returns nothing for a recording. Precondition: in_flight() == 0.
+  /// present launch and returns nothing. Returns nothing for a recording. Configurations that it has measured
+  /// again before have no metrics. Precondition: in_flight() == 0.
   virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                        double seconds = std::numeric_limits<double>::infinity(),
-                                       const std::function<bool()>& stop = {}) {
-    (void)finalists, (void)seconds, (void)stop;
+                                       const std::function<bool()>& stop = {},
+                                       Placement placement = Placement::present) {
+    (void)finalists, (void)seconds, (void)stop, (void)placement;
     return {};
   }
+  /// About the time that Placement::new_process takes before it measures.
+  virtual double seconds_to_start() const { return 0; }
   /// About the verification, for people: what it proves little about, and what results are not used for. They are
   /// stored with the results.
   virtual std::vector<std::string> remarks() const { return {}; }

@@ -31,8 +31,9 @@ double binomial_half(std::size_t n, std::size_t k) {
                   double(n) * std::log(2.0));
 }
 
-constexpr double kMinLead = 0.002;  // a smaller relative lead of the median is always a tie
-constexpr double kMaxLoss = 0.01;   // a larger one is never a tie
+constexpr double kConvergedWidth = 0.01;  // SamplingOptions::target_width, if nobody asks for another
+constexpr double kMinLead = 0.002;        // a smaller relative lead of the median is always a tie
+constexpr double kMaxLoss = 0.01;         // a larger one is never a tie
 
 const Measurement& measured(const Trial& trial) {
   const Measurement* measurement = trial.measurement();
@@ -144,7 +145,6 @@ Measurement combined(std::span<const Measurement> parts) {
     least = std::min(least, part.median_ns);
     most = std::max(most, part.median_ns);
     all.throttled |= part.throttled;
-    all.converged &= part.converged;
     if (part.clock_mhz > 0) clocks.push_back(part.clock_mhz);
     if (const auto found = part.metrics.find("clock_step_ns"); found != part.metrics.end())
       step = std::max(step, found->second);
@@ -154,6 +154,7 @@ Measurement combined(std::span<const Measurement> parts) {
   all.median_ns = median(all.samples_ns);
   all.low_ns = std::min(least, std::max(0.0, interval.low - step / 2));
   all.high_ns = std::max(most, interval.high + step / 2);
+  all.converged = all.high_ns - all.low_ns <= kConvergedWidth * all.median_ns;
   all.relative_noise = all.median_ns > 0 ? scaled_mad(all.samples_ns) / all.median_ns : 0;
   all.clock_mhz = clocks.empty() ? 0 : median(clocks);
   if (step > 0) all.metrics["clock_step_ns"] = step;

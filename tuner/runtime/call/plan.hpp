@@ -89,6 +89,8 @@ struct Plan {
   std::optional<Sizes> only;  ///< the plan is for these sizes only
   WorkNeed work;
   Configuration configuration;  ///< for recordings
+  /// For captured calls that it admits; null: they use this plan.
+  std::unique_ptr<const Plan> in_graphs;
   /// How many captured launches there is room for, besides those in use when it was made.
   std::unique_ptr<std::atomic<std::size_t>> captures = std::make_unique<std::atomic<std::size_t>>(0);
   std::unique_ptr<MissCounter> missed;  ///< null: a result is known

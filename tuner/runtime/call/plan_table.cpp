@@ -11,7 +11,9 @@ namespace {
 bool is_same(const Plan& old, const Plan& made) {
   const bool same_apart =
       old.apart && made.apart ? *old.apart == *made.apart : old.apart == nullptr && made.apart == nullptr;
-  return old.key == made.key && old.only == made.only && same_apart && old.module == made.module &&
+  const bool same_in_graphs = (old.in_graphs == nullptr) == (made.in_graphs == nullptr) &&
+                              (old.in_graphs == nullptr || is_same(*old.in_graphs, *made.in_graphs));
+  return same_in_graphs && old.key == made.key && old.only == made.only && same_apart && old.module == made.module &&
          old.configuration == made.configuration && (old.missed == nullptr) == (made.missed == nullptr);
 }
 

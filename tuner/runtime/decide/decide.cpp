@@ -7,6 +7,7 @@
 
 #include <cache/file/disk.hpp>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/validity.hpp>
@@ -83,7 +84,7 @@ cache::WisdomMatch no_match(const std::string& reason) {
 /// The best stored result, without \p broken.
 cache::WisdomMatch stored_match(const Question& asked, const std::set<Configuration>& broken) {
   if (broken.size() == kMostBroken) return no_match("the best that are known do not compile or load here");
-  auto match = asked.wisdom.lookup(asked.spec, asked.size, asked.device, {}, asked.lowest.sizes, broken);
+  auto match = asked.wisdom.lookup_in_use(asked.use, asked.spec, asked.size, asked.device, asked.lowest.sizes, broken);
   if (!match.unavailable.empty() && match.reason != match.unavailable)
     match.reason += " (for now: " + match.unavailable + ')';
   return match;
@@ -112,11 +113,13 @@ Decision decide_frozen(const Question& asked, const cache::WisdomMatch& match) {
   const Sizes ends = class_ends(*sizes_in_order(spec, asked.lowest.sizes));
   cache::Sizes highest;
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) highest[spec.sizes[i].name] = ends[i];
-  const auto known = asked.wisdom.measured_sizes(spec, asked.lowest, highest, kMostApart, asked.device);
-  decision.only_here = !known;
-  if (!known) return decision;
-  for (const cache::Sizes& measured : *known)
-    if (measured != asked.lowest.sizes) decision.apart.push_back(*sizes_in_order(spec, measured));
+  for (const Use use : std::set<Use>{Use::single, asked.use}) {
+    const auto known = asked.wisdom.measured_sizes(spec, asked.lowest, highest, kMostApart, asked.device, use);
+    decision.only_here = !known;
+    if (!known) return decision;
+    for (const cache::Sizes& measured : *known)
+      if (measured != asked.lowest.sizes) decision.apart.push_back(*sizes_in_order(spec, measured));
+  }
   return decision;
 }
 
@@ -225,8 +228,8 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const Questio
 }
 
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
-                         const BoundCall& bound) {
-  const Question asked{terms.wisdom, device.device(), spec, bound.size, bound.lowest, terms.settings.tuning_time};
+                         const BoundCall& bound, Use use) {
+  const Question asked{terms.wisdom, device.device(), spec, bound.size, bound.lowest, terms.settings.tuning_time, use};
   std::set<Configuration> broken;
   std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
@@ -257,6 +260,15 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
       broken.insert(configuration);
     }
   }
+}
+
+std::optional<DecidedPlan> plan_in_graphs(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+                                          const BoundCall& bound) {
+  if (!traits(device.device().key).is_gpu || bound.key.scalars == kOtherScalars) return std::nullopt;
+  const cache::WisdomMatch known =
+      terms.wisdom.lookup(spec, bound.size, device.device(), Objective::time_of(Use::graph), bound.lowest.sizes);
+  if (!known && known.rejected.empty()) return std::nullopt;
+  return decided_plan(terms, device, spec, bound, Use::graph);
 }
 
 Forecast forecast(const Question& asked, const std::function<bool(const Configuration&)>& is_broken) {

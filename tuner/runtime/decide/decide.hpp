@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include <tuner/runtime/call/plan.hpp>
 #include <tuner/runtime/decide/served_device.hpp>
 #include <tuner/runtime/decide/serving.hpp>
+#include <tuner/use.hpp>
 
 namespace tuner {
 struct KernelSpec;
@@ -45,6 +47,7 @@ struct Question {
   const ProblemSize& size;
   const ProblemSize& lowest;               ///< the lowest sizes of its classes
   std::chrono::duration<double> patience;  ///< for finding a valid configuration where the kernel names none
+  Use use = Use::single;                   ///< results for it come before those for single launches
 };
 
 /// The configuration for the question's size and its size class. A result for exactly these sizes comes first, then the
@@ -67,7 +70,10 @@ struct DecidedPlan {
 /// used, with a warning, and finally the kernel's default. If it does not compile now, the default is used for now.
 /// With a frozen database this throws Error instead, because other processes may use that configuration.
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
-                         const BoundCall& bound);
+                         const BoundCall& bound, Use use = Use::single);
+/// The same for calls that are captured into graphs. Nothing if no result is for such calls: they are served as others.
+std::optional<DecidedPlan> plan_in_graphs(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+                                          const BoundCall& bound);
 
 struct Forecast {
   Decision decision;

@@ -14,7 +14,9 @@
 #include <tuner/core/device/metric.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/configuration.hpp>
+#include <tuner/core/result/objective.hpp>
 #include <tuner/core/values/element_type.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/run.hpp>
@@ -90,6 +92,12 @@ Choices choices_of(const char* text) {
 std::vector<std::string> names_in(const char* text) {
   const auto names = at_commas(text == nullptr ? "" : text);
   return std::vector<std::string>(names.begin(), names.end());
+}
+
+Use use_named(const char* name) {
+  const std::optional<Use> use = name == nullptr ? Use::single : use_of(name);
+  if (!use) refuse(unknown_name("use", name, names_of(kUses)));
+  return *use;
 }
 
 /// A call in C++. Its arguments are on the stack, as a warm launch allocates nothing.
@@ -205,6 +213,13 @@ tuner_status tuner_kernel_with(const tuner_kernel* kernel, const char* choices, 
   });
 }
 
+tuner_status tuner_kernel_used_as(const tuner_kernel* kernel, const char* use, tuner_kernel** used) {
+  return guarded([&] {
+    require(kernel, "kernel", used, "used");
+    *used = new tuner_kernel{kernel->kernel.used_as(use_named(use))};
+  });
+}
+
 void tuner_kernel_free(tuner_kernel* kernel) { delete kernel; }
 
 const char* tuner_kernel_name(const tuner_kernel* kernel) {
@@ -272,6 +287,7 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
     tuning.isolated = given.isolated != 0;
     tuning.check_on_host = given.check_on_host != 0;
     tuning.metrics = names_in(given.metrics);
+    tuning.use = use_named(given.use);
     if (given.on_trial != nullptr)
       tuning.on_trial = [&](std::size_t finished, double best_ns) {
         return given.on_trial(finished, best_ns, given.user) == 0;
@@ -296,6 +312,7 @@ tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, 
     running.verify = given.without_verification == 0;
     running.cold = given.with_warm_cache == 0;
     running.metrics = names_in(given.metrics);
+    running.use = use_named(given.use);
     const RunResult ran = tuner::run(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), running);
     Json launches = Json::array();
     for (const RunLaunch& launch : ran.launches) launches.push_back(json_of(launch));

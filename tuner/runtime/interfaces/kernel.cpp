@@ -1,5 +1,6 @@
 #include <tuner/kernel.hpp>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
@@ -51,7 +52,15 @@ Kernel Kernel::with(const Choices& choices) const try {
   for (const SizeSpec& size : spec().sizes) probe.sizes[size.name] = 1;
   complete(spec(), probe);  // throws for an unknown choice or value
   Kernel result = *this;
-  result.served_ = std::make_shared<Served>(served_->spec, std::move(probe.choices));
+  result.served_ = std::make_shared<Served>(served_->spec, std::move(probe.choices), served_->use);
+  return result;
+} catch (...) {
+  runtime::leave_with_error();
+}
+
+Kernel Kernel::used_as(Use use) const try {
+  Kernel result = *this;
+  result.served_ = std::make_shared<Served>(served_->spec, served_->choices, use);
   return result;
 } catch (...) {
   runtime::leave_with_error();
@@ -78,11 +87,17 @@ std::string Kernel::explain(const Sizes& sizes, const Choices& types) const try 
   const auto is_broken = [&](const Configuration& configuration) {
     return device.modules.is_broken(runtime::served_request(device, spec(), problem.size, configuration));
   };
-  const runtime::Decision decision = runtime::forecast({problem.terms.wisdom, device.device(), spec(), problem.size,
-                                                        lowest, problem.terms.settings.tuning_time},
-                                                       is_broken)
-                                         .decision;
-  return decision.configuration.text() + " (" + decision.reason + ')';
+  const auto sentence = [&](Use use) {
+    const runtime::Decision decision = runtime::forecast({problem.terms.wisdom, device.device(), spec(), problem.size,
+                                                          lowest, problem.terms.settings.tuning_time, use},
+                                                         is_broken)
+                                           .decision;
+    return decision.configuration.text() + " (" + decision.reason + ')';
+  };
+  const std::string usual = sentence(served_->use.value_or(Use::single));
+  if (served_->use || !traits(device.device().key).is_gpu) return usual;
+  const std::string in_graph = sentence(Use::graph);
+  return in_graph == usual ? usual : usual + "; in a graph " + in_graph;
 } catch (...) {
   runtime::leave_with_error();
 }

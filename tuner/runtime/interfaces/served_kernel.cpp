@@ -2,7 +2,11 @@
 // binds its arguments (bind), and chooses a configuration and makes its plan (decided_plan).
 #include <tuner/runtime/interfaces/served_kernel.hpp>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <unordered_set>
+#include <utility>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
@@ -35,6 +39,15 @@ void require_alignment(const KernelSpec& spec, const Call& call) {
   }
 }
 
+/// Limits \p plan, made for \p sizes, to those for which \p decision is made.
+void limit_sizes(Plan& plan, const Decision& decision, const Sizes& sizes) {
+  if (decision.only_here) plan.only = sizes;
+  if (decision.apart.empty()) return;
+  auto apart = std::make_unique<std::unordered_set<Sizes, SizesHash>>(decision.apart.begin(), decision.apart.end());
+  if (plan.apart) apart->insert(plan.apart->begin(), plan.apart->end());
+  plan.apart = std::move(apart);
+}
+
 }  // namespace
 
 /// The place of a call, and the plan that was found or made for it.
@@ -49,7 +62,17 @@ struct ServedKernel::PlannedCall {
 
   /// Makes room for \p captures of the plan, of which there was room for \p known before.
   void prepare(std::size_t captures, std::size_t known) const;
+  /// Enough for the plan, captured or not.
+  WorkNeed work() const;
 
+ private:
+  /// For a captured call, the plan for graphs if there is one that admits it.
+  void turn_to_graphs(const Call& call);
+  /// Makes what serves captured calls otherwise than \p made, and limits \p made to the sizes for which it is decided.
+  static void add_plan_in_graphs(ServedKernel& kernel, ServedDevice& device, const Serving::Terms& terms,
+                                 const BoundCall& bound, Plan& made);
+
+ public:
   const PlanKey key;
   const CallPlace place;
   InContext* here;
@@ -78,6 +101,8 @@ ServedKernel::PlannedCall::PlannedCall(ServedKernel& kernel, const Call& call)
     if (own == nullptr && place.capture.active) own = here->plans.find_last(key, call.sizes, shapes);
     plan = own.get();
   }
+  if (plan != nullptr && place.capture.active) [[unlikely]]
+    turn_to_graphs(call);
   if (place.capture.active && call.prepares) refuse_in_capture(*kernel.spec, "nothing can be prepared");
   if (plan != nullptr && place.suspects.empty()) [[likely]]
     return;
@@ -92,12 +117,11 @@ ServedKernel::PlannedCall::PlannedCall(ServedKernel& kernel, const Call& call)
   if (plan != nullptr) return;  // the suspect pointers belong to buffers without elements
   const Serving::Terms terms = Serving::process().terms();
   const std::uint64_t generation = here->plans.generation();
-  DecidedPlan decided = decided_plan(terms, device, *kernel.spec, bound);
+  DecidedPlan decided = decided_plan(terms, device, *kernel.spec, bound, kernel.use.value_or(Use::single));
   const Decision& decision = decided.decision;
   std::shared_ptr<Plan> made = std::move(decided.plan);
-  if (decision.only_here) made->only = bound.sizes;
-  if (!decision.apart.empty())
-    made->apart = std::make_unique<std::unordered_set<Sizes, SizesHash>>(decision.apart.begin(), decision.apart.end());
+  limit_sizes(*made, decision, bound.sizes);
+  if (!kernel.use) add_plan_in_graphs(kernel, device, terms, bound, *made);
   is_new = !decision.for_now;
   if (is_new && !decision.missed.empty() && terms.settings.remember_misses)
     if (Miss* const miss =
@@ -115,8 +139,31 @@ ServedKernel::PlannedCall::PlannedCall(ServedKernel& kernel, const Call& call)
   }
 }
 
+void ServedKernel::PlannedCall::turn_to_graphs(const Call& call) {
+  Plan::Shapes others;
+  if (plan->in_graphs == nullptr || !plan->in_graphs->admits(call.sizes, others)) return;
+  plan = plan->in_graphs.get();
+  shapes = others;
+}
+
+void ServedKernel::PlannedCall::add_plan_in_graphs(ServedKernel& kernel, ServedDevice& device,
+                                                   const Serving::Terms& terms, const BoundCall& bound, Plan& made) {
+  std::optional<DecidedPlan> other = plan_in_graphs(terms, device, *kernel.spec, bound);
+  if (!other) return;
+  limit_sizes(made, other->decision, bound.sizes);
+  if (other->plan->configuration != made.configuration) made.in_graphs = std::move(other->plan);
+}
+
+WorkNeed ServedKernel::PlannedCall::work() const {
+  WorkNeed need = plan->work;
+  if (plan->in_graphs == nullptr) return need;
+  need.zeroed = std::max(need.zeroed, plan->in_graphs->work.zeroed);
+  need.scratch = std::max(need.scratch, plan->in_graphs->work.scratch);
+  return need;
+}
+
 void ServedKernel::PlannedCall::prepare(std::size_t captures, std::size_t known) const {
-  if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures, known);
+  if (!work().none()) here->device.work.prepare(place.context.stream_name(), work(), captures, known);
   for (known = *plan->captures; known < captures;)
     if (plan->captures->compare_exchange_weak(known, captures)) break;
 }
@@ -179,7 +226,7 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
                                                  std::to_string(kMostCaptures));
   const PlannedCall planned(*this, call);
   if (captures > 0) planned.prepare(captures, *planned.plan->captures);
-  return planned.plan->work.bytes();
+  return planned.work().bytes();
 }
 
 void ServedKernel::renew(RenewedPlans which) {

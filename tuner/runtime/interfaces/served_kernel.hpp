@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/kernel.hpp>
@@ -19,10 +20,12 @@ namespace tuner::runtime {
 
 class ServedKernel {
  public:
-  ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
+  /// \p use: of its calls; nothing: captured calls are nodes of graphs, and others are single launches.
+  ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen, std::optional<Use> used_as = std::nullopt)
       : spec(std::move(of)),
         recorder_(LaunchRecorder::wanted_for(spec->name)),
         choices(std::move(chosen)),
+        use(used_as),
         scalar_keys_(*spec, choices) {}
   ServedKernel(const ServedKernel&) = delete;
   ServedKernel& operator=(const ServedKernel&) = delete;
@@ -51,6 +54,7 @@ class ServedKernel {
 
  public:
   const Choices choices;
+  const std::optional<Use> use;
 
  private:
   ScalarKeys scalar_keys_;

@@ -75,6 +75,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.session.budget.trials = options.trials;
   tuning.session.strategy = options.strategy;
   tuning.session.seed = options.seed;
+  tuning.session.objective = Objective::time_of(options.use);
+  tuning.measure.use = options.use;
   tuning.session.stop = &stop;
   tuning.session.stop_is_final = true;
   tuning.isolation = isolated ? Isolation::process : Isolation::none;

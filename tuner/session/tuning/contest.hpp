@@ -65,7 +65,8 @@ class Contest {
   std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
   double time_for_more(double begun) const;
   double seconds_for_round(std::size_t others) const;
-  bool measure_again();
+  std::optional<Placement> next_placement(std::size_t others, double begun) const;
+  bool measure_again(Placement placement);
   bool is_settled() const;
   void choose_from_all();
   void choose_from_finalists();

@@ -1,11 +1,13 @@
 // Finalists: who is measured again, how often, and which of them wins.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/error.hpp>
 #include <tuner/measure/numbers/statistics.hpp>
 #include <tuner/session/tuning/contest.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
@@ -49,7 +51,7 @@ std::vector<std::size_t> Contest::leaders() const {
   return leaders;
 }
 
-/// Those whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
+/// All whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
 /// that were given up early: the time that they were compared with may have been a lucky one.
 std::vector<std::size_t> Contest::challengers() const {
   std::vector<std::size_t> all;
@@ -72,6 +74,7 @@ double Contest::time_for_finalists() const {
     const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
     seconds += kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
   }
+  seconds += (kPlacements - 1) * evaluator_.seconds_to_start();
   return std::min(seconds, most);
 }
 
@@ -114,17 +117,18 @@ void Contest::settle_finalists() {
   finals_.clear();
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
+  std::optional<Placement> placement = Placement::present;
   do {
     for (const std::size_t i : entering) finals_.push_back({i});
-    if (!measure_again()) break;
+    if (!measure_again(*placement)) break;
     choose_from_finalists();
     if (!best_) return;
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     if (entering.size() > kMostFinalists) entering.resize(kMostFinalists);
-    while (!entering.empty() && seconds_for_round(entering.size()) > time_for_more(begun)) entering.pop_back();
-  } while (!must_not_go_on() && finals_.size() + entering.size() > 0 &&
-           seconds_for_round(entering.size()) <= time_for_more(begun));
+    while (!entering.empty() && !next_placement(entering.size(), begun)) entering.pop_back();
+    placement = next_placement(entering.size(), begun);
+  } while (placement && !must_not_go_on() && finals_.size() + entering.size() > 0);
   if (again_.empty() || must_not_go_on()) return;
   if (const std::size_t left = challengers().size(); left > 0)
     observer_.on_warning(
@@ -141,13 +145,27 @@ double Contest::seconds_for_round(std::size_t others) const {
   return seconds;
 }
 
-/// What is loaded in another order gets other places in memory. Returns false if nothing was learnt.
-bool Contest::measure_again() {
+/// The best placement for which the time is enough.
+std::optional<Placement> Contest::next_placement(std::size_t others, double begun) const {
+  const double left = time_for_more(begun) - seconds_for_round(others);
+  if (left < 0) return std::nullopt;
+  return left < evaluator_.seconds_to_start() ? Placement::new_memory : Placement::new_process;
+}
+
+/// Modules that are loaded in another order get other places in memory. Returns false if nothing was learnt.
+bool Contest::measure_again(Placement placement) {
   std::ranges::reverse(finals_);
   std::vector<Configuration> finalists;
   for (const Finalist& one : finals_) finalists.push_back(result.trials[one.trial].configuration);
   const double begun = elapsed();
-  const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left(), [this] { return must_not_go_on(); });
+  std::vector<Trial> again;
+  try {
+    again = evaluator_.remeasure(
+        finalists, time_left(), [this] { return must_not_go_on(); }, placement);
+  } catch (const Error& error) {
+    if (placement == Placement::present) throw;
+    observer_.on_warning(fmt::format("the finalists were not measured at another placement: {}", error.what()));
+  }
   // A failure of another kind is not the configuration's.
   const auto says_something = [](const Trial& trial) {
     return trial.measurement() != nullptr || trial.crashed || std::holds_alternative<WrongResult>(trial.outcome);
@@ -158,17 +176,26 @@ bool Contest::measure_again() {
   for (std::size_t k = 0; k < again.size(); ++k) {
     Finalist& one = finals_[k];
     Trial& trial = result.trials[one.trial];
-    again_.insert(one.trial);
     result.times += again[k].times;
     one.seconds = trial.times.load + kRunsOverSamples * again[k].times.measure;
-    if (!says_something(again[k])) continue;  // what is known of it stays
+    if (!says_something(again[k])) {
+      again_.insert(one.trial);
+      continue;  // what is known of it stays
+    }
+    // Metrics are collected the first time only, which may have been in finals before these.
+    std::map<std::string, double> metrics;
+    if (again_.contains(one.trial) && trial.measurement() != nullptr) metrics = trial.measurement()->metrics;
+    metrics.erase("clock_step_ns");
+    again_.insert(one.trial);
     if (const Measurement* const first = trial.measurement(); first != nullptr && !trial.search)
       trial.search = SearchTime{first->median_ns, first->low_ns, first->high_ns};
     trial.outcome = again[k].outcome;
     if (const Measurement* const measured = again[k].measurement()) {
       one.placements.push_back(*measured);
       one.in_pairs &= again[k].round != 0;
-      trial.outcome = combined(one.placements);
+      Measurement all = combined(one.placements);
+      all.metrics.insert(metrics.begin(), metrics.end());
+      trial.outcome = std::move(all);
     }
     trial.crashed = again[k].crashed;
     trial.verified = again[k].verified;
@@ -199,7 +226,7 @@ void Contest::choose_from_finalists() {
     if (!best_) choose_from_all();
     return;
   }
-  // Those that entered later are compared with the others at the placements that they share.
+  // Finalists that entered later are compared with the others at the placements that they share.
   const std::size_t shared =
       std::ranges::min(finals_, {}, [](const Finalist& one) { return one.placements.size(); }).placements.size();
   const auto of = [&](const Finalist& one) { return std::span(one.placements).last(shared); };

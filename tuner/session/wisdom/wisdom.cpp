@@ -93,8 +93,8 @@ auto Wisdom::answer(const Ask& ask) {
 
 std::optional<std::vector<cache::Sizes>> Wisdom::measured_sizes(const KernelSpec& spec, const ProblemSize& least,
                                                                 const cache::Sizes& most, std::size_t limit,
-                                                                const Device& device) {
-  const cache::Context wanted = context_of(spec, least, device, {});
+                                                                const Device& device, Use use) {
+  const cache::Context wanted = context_of(spec, least, device, Objective::time_of(use));
   return answer([&]() -> std::optional<std::vector<cache::Sizes>> {
     std::vector<cache::Sizes> sizes;
     for (cache::Database* database : databases(wanted.device.key)) {
@@ -181,6 +181,19 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
     if (frozen() && !match.unavailable.empty()) throw cache::Unavailable(match.unavailable);
     return match;
   });
+}
+
+cache::WisdomMatch Wisdom::lookup_in_use(Use use, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                                         const cache::Sizes& around, const std::set<Configuration>& broken) {
+  cache::WisdomMatch single = lookup(spec, size, device, Objective::time_of(Use::single), around, broken);
+  if (use == Use::single) return single;
+  cache::WisdomMatch match = lookup(spec, size, device, Objective::time_of(use), around, broken);
+  if (match && match.tier <= cache::Tier::nearest_size && match.tier <= single.tier) {
+    match.reason.append(", timed as '").append(named(use).name).append("'");
+    return match;
+  }
+  if (single.unavailable.empty()) single.unavailable = match.unavailable;
+  return single;
 }
 
 }  // namespace tuner

@@ -67,11 +67,16 @@ class Wisdom {
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
 
-  /// Sizes that were measured on \p device with the choices of \p least, each between that of \p least and that of
-  /// \p most. nullopt: see cache::measured_sizes.
+  /// The same for times in \p use. A result for single launches answers if none of that use is for this device and as
+  /// near.
+  cache::WisdomMatch lookup_in_use(Use use, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                                   const cache::Sizes& around = {}, const std::set<Configuration>& broken = {});
+
+  /// Sizes that were measured in \p use on \p device with the choices of \p least, each between that of \p least and
+  /// that of \p most. nullopt: see cache::measured_sizes.
   std::optional<std::vector<cache::Sizes>> measured_sizes(const KernelSpec& spec, const ProblemSize& least,
                                                           const cache::Sizes& most, std::size_t limit,
-                                                          const Device& device);
+                                                          const Device& device, Use use = Use::single);
   /// Whether any configuration of \p spec is in quarantine on \p device, for any problem.
   bool has_quarantine(const KernelSpec& spec, const Device& device);
 
