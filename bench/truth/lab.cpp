@@ -155,9 +155,9 @@ Tuned Lab::tune(const Problem& problem, std::uint64_t seed, const Limits& limits
   return tuned;
 }
 
-std::string Lab::served(const Problem& problem) {
+std::string Lab::served(const Problem& problem, bool shipped) {
   tuner::WisdomOptions options;
-  options.shipped = false;
+  options.shipped = shipped;
   const tuner::cache::WisdomMatch match = tuner::Wisdom(options).lookup(problem.spec, problem.size, device_);
   if (match.best) return match.best->configuration;
   if (!problem.spec.default_configuration) throw Error(problem.text() + ": there is no default to serve");

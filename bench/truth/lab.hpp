@@ -77,8 +77,9 @@ class Lab {
 
   /// Tunes as `tune` does, and stores the result in the folder that is in use. Throws tuner::Error if nothing works.
   Tuned tune(const Problem& problem, std::uint64_t seed, const Limits& limits);
-  /// The configuration that a call of \p problem is served from the folder that is in use, without the shipped results.
-  std::string served(const Problem& problem);
+  /// The configuration that a call of \p problem is served from the folder that is in use, and \p shipped results; the
+  /// default if nothing is known. Throws tuner::Error if there is no default.
+  std::string served(const Problem& problem, bool shipped);
 
   /// Measures \p configurations in a new process. Their order is drawn from \p seed. A process in which one of them
   /// fails is tried again once; then it throws tuner::Error.

@@ -112,6 +112,8 @@ Json winners(Lab& lab, Tunings& tunings, const Problem& problem, const Options& 
   if (problem.spec.default_configuration) {
     finding["default"] = problem.spec.default_configuration->text();
     all.insert(problem.spec.default_configuration->text());
+    lab.use_new_folder();
+    all.insert(lab.served(problem, /*shipped=*/true));  // may be the fastest that is known
   }
   finding["replays"] = replay(lab, problem, all, options.samples);
   return finding;
@@ -148,7 +150,7 @@ Json classes(Lab& lab, const Problem& problem, const Options& options) {
   for (std::size_t i = 0; i < options.draws; ++i) {
     const Problem drawn = scaled(problem, std::exp2(std::uniform_real_distribution<double>(0, 1)(random)));
     lab.use(tuned);
-    const std::string served = lab.served(drawn);
+    const std::string served = lab.served(drawn, /*shipped=*/false);
     lab.use_new_folder();
     const std::string own = lab.tune(drawn, options.first_seed, limits).configuration;
     draws.push_back({{"problem", drawn.text()},
@@ -224,9 +226,9 @@ std::vector<Step> steps(const Options& options) {
                      [=](Lab& lab) { return classes(lab, *problem, options); }});
   }
   if (options.has("compare"))
-    for (const std::string& text : kSlowed) {
-      const auto problem = std::make_shared<const Problem>(Problem::parse(text));
-      all.push_back({"compare: " + text, static_cast<double>(options.comparisons * options.placements) * kProcess,
+    for (const auto& problem : problems(options, kSlowed, /*can_be_slowed=*/true)) {
+      all.push_back({"compare: " + problem->text(),
+                     static_cast<double>(options.comparisons * options.placements) * kProcess,
                      [=](Lab& lab) { return comparisons(lab, *problem, options); }});
     }
   return all;

@@ -67,11 +67,14 @@ TEST(TruthProgram, MeasuresEachPartByItselfAndJoinsThem) {
   EXPECT_TRUE(first.has("1. Regret of 2 winners")) << first.text;
   EXPECT_TRUE(first.has("2. Of 1 pairs of tunings")) << first.text;
   EXPECT_TRUE(first.has("3. Told over had")) << first.text;
-  const Output second = truth(small + " --part classes --json " + b);
+  const Output second =
+      truth(small + " --part classes --part 5 --json " + b + " --problem \"bench/data/slowed.cu n=200 steps=100\"");
   EXPECT_TRUE(second.has("4. Regret of a size class at 1 sizes")) << second.text;
+  EXPECT_TRUE(second.has("5. Of 28 equal pairs")) << second.text;
 
   const Output joined = truth("--join " + a + " " + b);
-  for (const char* number : {"\n1. ", "\n2. ", "\n3. ", "\n4. "}) EXPECT_TRUE(joined.has(number)) << joined.text;
+  for (const char* number : {"\n1. ", "\n2. ", "\n3. ", "\n4. ", "\n5. "})
+    EXPECT_TRUE(joined.has(number)) << joined.text;
   EXPECT_EQ(joined.status, joined.has("NOT HELD") ? 1 : 0) << joined.text;
 
   std::ifstream file(a);

@@ -60,6 +60,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     // Helpers that tests share, and fakes, which know what they stand for.
     rooms["tests/support"] = rooms["tuner/session"];
     rooms["tests/support"].insert({"tuner/session", "tuner/backend/cuda"});
+    rooms["tests/bench"] = {"tests/support"};
     // The tests of a room know the room and what is below it, and tests/support.
     for (const std::string name : {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain",
                                    "tuner/worker", "tuner/session", "tuner/recording", "tuner/runtime", "tuner/report",

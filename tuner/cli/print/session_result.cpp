@@ -136,10 +136,12 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   text += fmt::format("limit     {}\n", limit_text(why));
   for (const std::string& remark : why.remarks) text += fmt::format("remark    {}\n", remark);
   text += fmt::format("stored in {}\n\n", printable(database));
+  const Use use = subject.objective.use().value_or(Use::single);
   std::string about =
-      fmt::format("      {}, 95% interval {} to {}, noise {}{}\n", plural(measured.samples_ns.size(), "sample"),
+      fmt::format("      {}, 95% interval {} to {}, noise {}{}{}\n", plural(measured.samples_ns.size(), "sample"),
                   format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
-                  measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
+                  measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "",
+                  use == Use::single ? "" : fmt::format(", {}", named(use).surroundings));
   about += subject.verified ? compared_with(subject.reference)
                             : "      not verified: it is never served, and may be wrong\n";
   return text + result_lines(subject, best.configuration.text(), about, measured.median_ns, style);
