@@ -284,7 +284,7 @@ TEST_F(GpuServing, TunesAndTimesAKernelBehindAnotherOneAndInAGraph) {
     EXPECT_GT(ran.median_ns, 0);
     EXPECT_THAT(kernel.used_as(use).explain({n}, {{"T", "float"}}), HasSubstr(", timed as '"));
     std::cout << "[ measured ] reduce of 2^14 floats: " << ran.median_ns << " ns "
-              << (use == Use::graph ? "in a graph\n" : "behind another kernel\n");
+              << (use == Use::graph ? "in a graph\n" : "after another kernel\n");
   }
   EXPECT_THAT(kernel.explain({n}, {{"T", "float"}}), HasSubstr("; in a graph "));
 }

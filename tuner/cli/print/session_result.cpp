@@ -65,6 +65,17 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
          "again\n";
 }
 
+/// DevicePeaks::floor_of(). In other uses than by itself, a launch that does nothing costs less.
+double floor_ns(const Subject& subject, double ns) {
+  return subject.objective.use() == Use::single ? subject.device->peaks.floor_of(ns) : 0;
+}
+
+std::string time_text(const Subject& subject, double ns) {
+  const double floor = floor_ns(subject, ns);
+  if (floor <= 0) return format_ns(ns);
+  return fmt::format("{}, of which {} are a launch that does nothing", format_ns(ns), format_ns(floor));
+}
+
 }  // namespace
 
 std::string speed_text(const Subject& subject, double ns) {
@@ -80,8 +91,9 @@ std::string speed_text(const Subject& subject, double ns) {
                                                      : "rate for as many reads and writes");
   if (rate.ceiling_fraction.value_or(0) > kExplained)
     memory += " (more than memory gives: served by caches, or not measured here)";
-  if (memory.empty()) return format_ns(ns) + arithmetic;
-  return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
+  const std::string time = time_text(subject, ns);
+  if (memory.empty()) return time + arithmetic;
+  return time + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
 }
 
 std::string limit_text(const Verdict& verdict) {
@@ -92,6 +104,7 @@ std::string limit_text(const Verdict& verdict) {
 Json json_rates(const Subject& subject, double ns) {
   const Throughput rate = rates(subject, ns);
   Json object = Json::object();
+  if (const double floor = floor_ns(subject, ns); floor > 0) object["floor_ns"] = floor;
   if (rate.bytes_per_second) object["bytes_per_s"] = *rate.bytes_per_second;
   if (rate.flops_per_second) object["flops_per_s"] = *rate.flops_per_second;
   if (rate.ceiling_fraction) object["ceiling_fraction"] = *rate.ceiling_fraction, object["ceiling"] = rate.ceiling;

@@ -172,6 +172,7 @@ TEST(HostDevice, MeasuresItsCeilingsWhenAsked) {
   own->measure_ceilings();
   EXPECT_GT(own->device().ceilings.read, 1e8);
   EXPECT_GT(own->device().ceilings.copy, 1e8);
+  EXPECT_GT(own->device().peaks.launch_ns, 0);
 }
 
 TEST(HostBackend, EnqueuesFromParametersAsTheDriverTakesThem) {
