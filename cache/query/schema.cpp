@@ -44,7 +44,7 @@ std::string create_table(const char* constraints) {
                      kTable<Record>, columns.text, constraints);
 }
 
-/// tests/cache/schema_7.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
+/// tests/cache/schema_8.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
 /// Nothing uses the column first_size.
 std::string wisdom_schema() {
   return create_table<SessionRecord>(",\n  UNIQUE(session)") +

@@ -107,9 +107,9 @@ std::optional<BestRecord> SessionWriter::best() {
   return store_.read([&] { return stored(store_, BestRecord{record_.key, {}, {}}); });
 }
 
-void SessionWriter::set_best(const std::string& configuration) {
+void SessionWriter::set_best(const std::string& configuration, const std::string& checked) {
   store_.try_file_again();
-  commit([&store = store_, key = record_.key, configuration] {
+  commit([&store = store_, key = record_.key, configuration, checked] {
     Quarantine quarantine(key.device.key, key.kernel, {key.problem});
     if (const auto reason = quarantine.reason_against(store, configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
@@ -124,6 +124,8 @@ void SessionWriter::set_best(const std::string& configuration) {
     static_cast<TimeRecord&>(best) = t;
     best.samples = std::max<std::int64_t>(1, std::ssize(t.samples_ns));
     best.measured_ms = t.created_ms;
+    if (t.resources) best.target = t.resources->target;
+    best.checked = prose(checked);
     put(store, best);
   });
 }

@@ -44,7 +44,8 @@ class SessionWriter {
   std::optional<BestRecord> best();
   /// Makes \p configuration the best known for this session's kernel source, problem, device and environment. Throws
   /// CacheError unless this or an earlier session stored a verified, finished measurement of it for exactly these.
-  void set_best(const std::string& configuration);
+  /// \p checked: BestRecord::checked.
+  void set_best(const std::string& configuration, const std::string& checked = {});
   /// Flushes and marks the session as finished. \p spent: SessionRecord::spent.
   void finish(std::string spent = {});
   const std::string& uuid() const { return record_.uuid; }

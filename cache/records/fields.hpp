@@ -132,6 +132,8 @@ void visit_fields(Like<BestRecord> auto& r, auto&& field) {
   visit_times(r, field);
   field("samples", r.samples, kPlain);
   field("measured", r.measured_ms, kInstant);
+  field("target", r.target, kOptional);
+  field("checked", r.checked, kOptional | kProse);
 }
 
 void visit_identity(Like<QuarantineRecord> auto& r, auto&& field) {

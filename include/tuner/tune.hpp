@@ -34,8 +34,9 @@ struct TuneOptions {
   /// for a kernel without a kernel file that must run there.
   bool isolated = false;
   /// Also run the best configuration of a GPU on the host, with other orders of its threads. A configuration that is
-  /// wrong there has a race and is rejected. Needs a C++ compiler on this machine and takes up to half a minute,
-  /// which is a part of `wall_time`.
+  /// wrong there has a race and is rejected. If the host cannot run the kernel, compute-sanitizer watches it on the GPU.
+  /// Needs a C++ compiler or compute-sanitizer on this machine and takes up to half a minute, which is a part of
+  /// `wall_time`.
   /// Kernels without a kernel file are not checked.
   bool check_on_host = false;
   /// Hardware counters and energy of the best configuration, collected after timing; names and sets as `tune devices

@@ -255,7 +255,7 @@ typedef struct tuner_tune_options {
   uint64_t seed;
   int force;           /* measure even if the answer is known */
   int isolated;        /* run configurations in worker processes; see TuneOptions in tuner/tune.hpp */
-  int check_on_host;   /* also look for races on the host */
+  int check_on_host;   /* also look for races on the host, or with compute-sanitizer */
   const char* metrics; /* names with commas between them, or null */
   /* After every trial, in the thread that called tuner_kernel_tune(). Any value but 0 stops the tuning early. */
   int (*on_trial)(size_t finished, double best_ns, void* user);

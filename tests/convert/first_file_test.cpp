@@ -46,6 +46,35 @@ void run(float* o, const float* i, int n) { times<3u, Traits::m><<<(n + 127) / 1
                           "instantiate times<N, Traits::m>\n", "default     block=128 N=3\n"));
 }
 
+TEST(FirstFile, ReadsALaunchWithAConfigurationAndACluster) {
+  const std::string source = R"(
+template <int T> __global__ void scale(float* x, int n) {
+  const int i = blockIdx.x * T + threadIdx.x;
+  if (i < n) x[i] *= 2;
+}
+void run(float* x, int count) {
+  cudaLaunchConfig_t config = {0};
+  config.gridDim = dim3((count + 255) / 256);
+  config.blockDim = 256;
+  config.dynamicSmemBytes = 4096;
+  cudaLaunchAttribute attribute[1];
+  attribute[0].id = cudaLaunchAttributeClusterDimension;
+  constexpr int wide = 2;
+  attribute[0].val.clusterDim.x = wide;
+  attribute[0].val.clusterDim.y = 1;
+  attribute[0].val.clusterDim.z = 1;
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, scale<256>, x, count);
+}
+)";
+  EXPECT_THAT(made(source), Holds("grid        max(1, (n + (T - 1)) / T)\n", "block       T\n", "cluster     2, 1, 1\n",
+                                  "shared      4096\n", "default     T=256\n"));
+  std::string unknown = source;
+  unknown.replace(unknown.find("constexpr int wide = 2;"), 23, "const int wide = widest();");
+  EXPECT_THAT(made(unknown), HasSubstr("clusters of wide, 1, 1, which only the host knows"));
+}
+
 TEST(FirstFileOfATemplate, TakesTheFirstLaunchThatHasArguments) {
   EXPECT_THAT(made(R"(
 template <int N = 2> __global__ void times(float* x) { x[threadIdx.x] *= N; }

@@ -258,6 +258,12 @@ TEST_F(SingleRunTest, TellsTheShapeAndResourcesOfEveryLaunch) {
   EXPECT_EQ(launch.occupancy->limiter, OccupancyLimiter::blocks);
 }
 
+TEST_F(SingleRunTest, TellsTheClusterThatIsCompiledIntoTheKernel) {
+  backend.clusters["scale<32>"] = {2, 1, 1};
+  const SingleRun one(backend, spec, {}, block(32));
+  EXPECT_EQ(one.launches().at(0).shape.cluster, (std::array<std::int64_t, 3>{2, 1, 1}));
+}
+
 TEST_F(SingleRunTest, VerifiesAndMeasuresAsATrialDoes) {
   SingleRun one(backend, spec, {}, block(32));
   const Trial trial = one.measure();

@@ -51,6 +51,7 @@ std::vector<Message> samples() {
       Prepare{},
       Compile{{"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90", {}, {}, true, {}, true, {{"-G", {"k.cu", 3, 4}}}, {"B=3"}}},
       Evaluate{configuration, image, 12.5},
+      LaunchOnce{configuration, image},
       Remeasure{{configuration}, {image}, 1.5, {configuration}, 2},
       Quit{},
       Opened{device, "nvrtc"},
@@ -82,7 +83,7 @@ TEST(Protocol, CarriesEveryMessageUnchanged) {
     EXPECT_EQ(back.index(), message.index());
     EXPECT_EQ(encode(back), encode(message));
   }
-  const Message trials = passed_on(samples()[14]), open = passed_on(samples()[0]);
+  const Message trials = passed_on(samples()[15]), open = passed_on(samples()[0]);
   const Trial& trial = std::get<Ran>(trials).trials.at(0);
   EXPECT_EQ(trial.configuration.text(), "block=32 cache=plain unroll=true");
   ASSERT_NE(trial.measurement(), nullptr);

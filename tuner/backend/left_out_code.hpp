@@ -38,8 +38,8 @@ inline CompileError with_all_missing(
 }
 
 /// Compiles a kernel's texts without the host code that a compiler refuses. Remembers which parts were left out, so
-/// that other configurations compile at once. It remembers only parts that no kernel uses: with or without them, the
-/// images are the same. Thread-safe.
+/// that other configurations compile at once. It remembers only what changes no image: parts that no kernel uses, and
+/// remedies that every configuration of the texts needs. Thread-safe.
 class LeftOutCode {
  public:
   /// The texts of one request, and their compiler.
@@ -54,6 +54,8 @@ class LeftOutCode {
     std::function<bool(HostCode& code, const std::vector<RefusedCode>& errors)> other_remedy;
     /// Whether to return an error at once, because it does not depend on the texts. May be null.
     std::function<bool(const CompileError&)> is_final = nullptr;
+    /// Whether one of the errors comes again for each configuration of the texts. May be null: none does.
+    std::function<bool(const std::vector<RefusedCode>& errors)> comes_again = nullptr;
   };
 
   /// Everything that decides which host code is left out, without the values of macros.
@@ -69,22 +71,26 @@ class LeftOutCode {
     return parts;
   }
 
-  /// Whether parts are remembered, at all or for \p key.
+  /// Whether something is remembered, at all or for \p key: the texts do not compile as they are.
   bool knows_any() const {
     const std::lock_guard lock(mutex_);
-    return !parts_.empty();
+    return !known_.empty();
   }
-  bool knows(const std::string& key) const { return !find(key).empty(); }
+  bool knows(const std::string& key) const { return find(key).has_value(); }
+  /// Remembers that no configuration of the texts of \p key compiles as they are.
+  void remember_refused(const std::string& key) { remember(key, {}); }
 
-  /// Whether \p work compiles without the parts that are remembered for it. False if there are none.
+  /// Whether \p work compiles without the parts, and with the remedy, that are remembered for it. False if there are
+  /// none.
   bool compiles_as_before(const Work& work) const {
-    const std::set<HostCode::Part> parts = find(work.key);
-    if (parts.empty()) return false;
+    const std::optional<Known> known = find(work.key);
+    if (!known || (known->parts.empty() && !known->with_other_remedy)) return false;
     HostCode code(work.texts, work.request.expressions);
-    code.leave_out(parts);
+    code.leave_out(known->parts);
+    if (known->with_other_remedy && !work.other_remedy(code, {})) return false;
     const std::optional<CompileError> error = work.compile(code.texts());
     if (!error) return true;
-    if (work.is_final && work.is_final(*error)) return false;
+    if (known->with_other_remedy || (work.is_final && work.is_final(*error))) return false;
     return work.other_remedy(code, work.errors_in(error->log)) && !work.compile(code.texts());
   }
 
@@ -94,35 +100,46 @@ class LeftOutCode {
     std::optional<CompileError> error = work.compile(work.texts), reported;
     if (!error) return std::nullopt;
     HostCode code(work.texts, work.request.expressions);
+    bool always_needs_remedy = false;
     for (; error; error = work.compile(code.texts())) {
       if (work.is_final && work.is_final(*error)) return error;
       if (misses_a_file(error->log))
         return with_all_missing(*error, HostCode(work.texts, work.request.expressions), work.errors_in, work.compile);
       const std::vector<RefusedCode> errors = work.errors_in(error->log);
-      if (code.leave_out(errors, HostCode::Use::none) || work.other_remedy(code, errors)) continue;
+      if (code.leave_out(errors, HostCode::Use::none)) continue;
+      if (work.other_remedy(code, errors)) {
+        always_needs_remedy = work.comes_again && work.comes_again(errors);
+        continue;
+      }
       if (!reported) {
         reported = error;
         code.add_summary(reported->message, reported->log);
       }
       if (!code.leave_out(errors, HostCode::Use::perhaps)) return reported;
     }
-    if (!reported) remember(work.key, code.parts());
+    if (!reported && (!code.parts().empty() || always_needs_remedy))
+      remember(work.key, {code.parts(), always_needs_remedy});
     return std::nullopt;
   }
 
  private:
-  std::set<HostCode::Part> find(const std::string& key) const {
+  struct Known {
+    std::set<HostCode::Part> parts;
+    bool with_other_remedy = false;
+  };
+
+  std::optional<Known> find(const std::string& key) const {
     const std::lock_guard lock(mutex_);
-    const auto at = parts_.find(key);
-    return at == parts_.end() ? std::set<HostCode::Part>() : at->second;
+    const auto at = known_.find(key);
+    return at == known_.end() ? std::nullopt : std::optional(at->second);
   }
-  void remember(const std::string& key, const std::set<HostCode::Part>& parts) {
+  void remember(const std::string& key, Known known) {
     const std::lock_guard lock(mutex_);
-    parts_[key] = parts;
+    known_[key] = std::move(known);
   }
 
   mutable std::mutex mutex_;
-  std::map<std::string, std::set<HostCode::Part>> parts_;
+  std::map<std::string, Known> known_;
 };
 
 }  // namespace tuner

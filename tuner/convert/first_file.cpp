@@ -97,6 +97,7 @@ class Writer {
     if (!multiples.empty()) ask("The grid has whole blocks only: are all your sizes multiples of them?");
     for (std::size_t i = 0; i < multiples.size(); ++i)
       add("constraint", fmt::format("multiples_{}: {}", i + 1, multiples[i]));
+    add_cluster();
     add_shared();
     if (instantiate_ != kernel_.name) add("instantiate", instantiate_);
     add("arguments", fmt::format("{}", fmt::join(arguments_, ", ")));
@@ -162,6 +163,19 @@ class Writer {
   }
 
   std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
+
+  void add_cluster() {
+    std::vector<std::int64_t> extents;
+    for (const std::string& one : shape_.written_cluster()) {
+      const std::optional<std::int64_t> value = shape_.value_in_launch(one);
+      if (!value)
+        return ask(
+            fmt::format("The text's launch has clusters of {}, which only the host knows: which `cluster` has it?",
+                        fmt::join(shape_.written_cluster(), ", ")));
+      extents.push_back(*value);
+    }
+    if (!extents.empty()) add("cluster", fmt::format("{}", fmt::join(extents, ", ")));
+  }
 
   /// The bytes that the launch has, or a question if they are not in the text. Then, a number for each thread is
   /// likely.

@@ -44,6 +44,20 @@ class Reader {
     return all;
   }
 
+  /// The last value that the function gives `NAME.MEMBER` before the launch. Empty if there is none.
+  std::string member(std::string_view name, std::string_view member) const {
+    const std::string_view code = std::string_view(code_.text()).substr(0, end_);
+    std::string value;
+    for (std::size_t at = begin_; (at = find_word(code, member, at)) != npos; at += member.size()) {
+      const std::string_view before = before_space(code, at);
+      const std::size_t sign = skip_space(code, at + member.size());
+      if (!before.ends_with('.') || word_before(code, before_space(before, before.size() - 1).size()) != name) continue;
+      if (code.substr(sign, 1) != "=" || code.substr(sign, 2) == "==") continue;
+      value = trimmed(code.substr(sign + 1, code.find(';', sign) - sign - 1));
+    }
+    return value.size() <= kLongest ? value : "";
+  }
+
   /// \p expression with the values of its variables read.
   std::string number(std::string_view expression) {
     read_locals(std::string(expression), kDeepest);
@@ -153,6 +167,51 @@ class Reader {
   std::set<std::string, std::less<>> others_;  ///< words that are not variables with a value
 };
 
+/// `config` of `cudaLaunchKernelEx(&config, a::name` if \p at is the place of the name; else empty.
+std::string_view config_before(std::string_view code, std::size_t at) {
+  constexpr std::string_view kCall = "cudaLaunchKernelEx";
+  const std::string_view before = statement_before(code, at);
+  const std::size_t call = before.rfind(kCall);
+  if (call == npos) return {};
+  std::size_t next = skip_space(before, call + kCall.size());
+  if (before.substr(next, 1) != "(") return {};
+  next = skip_space(before, next + 1);
+  if (before.substr(next, 1) != "&") return {};
+  const std::string_view config = word_at(before, skip_space(before, next + 1));
+  next = before.find(',', next);
+  if (config.empty() || next == npos) return {};
+  const auto is_of_a_path = [](char c) { return is_word(c) || c == ':' || is_space(c); };
+  return std::ranges::all_of(before.substr(next + 1), is_of_a_path) ? config : std::string_view();
+}
+
+/// The launch by cudaLaunchKernelEx() of the kernel whose name, with its arguments, stands from \p at to \p end.
+std::optional<WrittenLaunch> launch_with_config(const ScopedCode& scoped, std::size_t at, std::size_t end,
+                                                WrittenLaunch launch) {
+  const std::string_view code = scoped.text(), config = config_before(code, at);
+  if (config.empty()) return std::nullopt;
+  Reader reader(scoped, at);
+  const std::string grid = reader.member(config, "gridDim"), block = reader.member(config, "blockDim");
+  if (grid.empty() || block.empty()) return std::nullopt;
+  launch.grid = reader.extents(grid);
+  launch.block = reader.extents(block);
+  launch.shared = reader.number(reader.member(config, "dynamicSmemBytes"));
+  for (const char* axis : {"x", "y", "z"}) {
+    const std::string extent = reader.member("clusterDim", axis);
+    if (!extent.empty()) launch.cluster.push_back(reader.number(extent));
+  }
+  for (const std::string& one : launch.template_arguments) reader.number(one);
+  launch.unknown = reader.unknown();
+  launch.locals = std::move(reader).locals();
+  std::size_t close = end;  // of the call
+  for (int depth = 0; close < code.size() && depth >= 0; ++close)
+    depth += code[close] == '(' ? 1 : code[close] == ')' ? -1 : 0;
+  end = skip_space(code, end);
+  if (close > end + 1 && code[end] == ',')
+    for (const std::string_view one : at_commas(code.substr(end + 1, close - end - 2), true))
+      launch.arguments.emplace_back(one);
+  return launch;
+}
+
 /// The launch whose kernel's name stands from \p at to \p end of \p code.
 std::optional<WrittenLaunch> launch_at(const ScopedCode& scoped, std::size_t at, std::size_t end) {
   const std::string_view code = scoped.text();
@@ -167,7 +226,7 @@ std::optional<WrittenLaunch> launch_at(const ScopedCode& scoped, std::size_t at,
     end = after;
   }
   const std::size_t begin = after_three(code, end, '<');
-  if (begin == npos) return std::nullopt;
+  if (begin == npos) return launch_with_config(scoped, at, end, std::move(launch));
   std::size_t close = begin;
   while (close < std::min(code.size(), begin + longest) && after_three(code, close, '>') == npos) ++close;
   if (after_three(code, close, '>') == npos) return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
-/// The launch of a kernel as a text writes it, `name<<<grid, block>>>(…)`. Private to this room.
+/// The launch of a kernel as a text writes it: `name<<<grid, block>>>(…)`, or `cudaLaunchKernelEx(&config, name, …)`
+/// with the members of `config` set before it. Private to this room.
 
 #include <cstdint>
 #include <map>
@@ -19,6 +20,7 @@ std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string
 struct WrittenLaunch {
   std::vector<std::string> grid, block;  ///< the extents, as they are written; without `1` at their ends
   std::string shared;                    ///< bytes of dynamic shared memory; empty if there are none
+  std::vector<std::string> cluster;      ///< the extents of its cluster, as they are written; empty: there is none
   std::vector<std::string> template_arguments, arguments;
   /// The values, as they are written, of the function's variables that these are computed from. Parameters of the
   /// function's own template have the value of its first call in the text, `run<16>(…)`, or their default.

@@ -218,6 +218,8 @@ Json json_best(const Tuning& tuning) {
   const Json conditions = json_or_discarded(tuning.key.conditions);
   if (conditions.is_object() && conditions.contains("reference") && conditions["reference"].is_string())
     json["reference"] = shown(conditions["reference"].get<std::string>());
+  if (!best.checked.empty()) json["checked"] = shown(best.checked);
+  if (!best.target.empty()) json["target"] = shown(best.target);
   if (const auto row = row_of(tuning, best.configuration)) json["row"] = *row;
   return json;
 }

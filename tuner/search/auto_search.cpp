@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits
 constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at least this many
 
+constexpr std::size_t kFewTrials = 60;  // with fewer expected, no value is visited
 constexpr std::size_t kVisitEvery = 3;  // one in so many proposals is a visit, while there are values to visit
 
 constexpr double kFinishing = 0.5;    // weight of the model's doubt at the end of the budget
@@ -36,9 +37,9 @@ class Auto final : public BasicStrategy {
     Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, plus an eighth of all
     Option<double> restless{"restless", 4, 0, 1000};       // after these, the factor of the doubt in every second fit
 
-    Option<double> visits{"visits", 0.05, 0, 1};    // share of the expected trials for each value that is apart
-    Option<double> finish{"finish", 0.2, 0, 1};     // share of the expected trials for local search at the end
-    Option<bool> compiler{"compiler", true, 0, 1};  // whether it uses the compiler's report
+    Option<std::size_t> visits{"visits", 10, 0, 1e6};  // to each value that is apart, at most a twentieth of the trials
+    Option<double> finish{"finish", 0.2, 0, 1};        // share of the expected trials for local search at the end
+    Option<bool> compiler{"compiler", true, 0, 1};     // whether it uses the compiler's report
 
     Option<double> give_up{"give_up", 0.5, 0, 1};          // share of a new proposal's merit, below which none runs
     Option<std::size_t> exchange{"exchange", 2, 0, 1000};  // largest number of proposals given up for each result
@@ -55,8 +56,7 @@ class Auto final : public BasicStrategy {
       : BasicStrategy(space, options),
         options_(own),
         model_(space, {own.trees, own.splits, own.leaf}, own.compiler),
-        apart_(space, {own.trees, own.splits, own.leaf},
-               static_cast<std::size_t>(own.visits * static_cast<double>(planned_trials())), options.seed) {
+        apart_(space, {own.trees, own.splits, own.leaf}, visits_of_value(own.visits), options.seed) {
     const double most = std::max(4.0, own.start_share * static_cast<double>(planned_trials()));
     start_ = static_cast<std::size_t>(std::min(static_cast<double>(own.start), most));
   }
@@ -84,6 +84,10 @@ class Auto final : public BasicStrategy {
     const std::size_t known = history_.known().size();
     return static_cast<double>(known - improved_at_) >
            static_cast<double>(options_.patience) + static_cast<double>(known) / 8;
+  }
+  /// A search that expects few trials can spare none.
+  std::size_t visits_of_value(std::size_t most) const {
+    return planned_trials() < kFewTrials ? 0 : std::min(most, planned_trials() / 20);
   }
   bool fit_is_due() const;
   void refit();

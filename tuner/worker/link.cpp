@@ -53,10 +53,6 @@ Pipe::Pipe(Kind kind) {
   if (failed != 0) throw WorkerError(std::string("no pipe to a worker can be made: ") + std::strerror(errno));
   read = fds[0];
   write = fds[1];
-  if (kind == Kind::sockets) {
-    for (const int fd : fds) ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    return;
-  }
   // dup2 in a child must neither hit a pipe that is still needed nor find the descriptor already in place.
   for (int* fd : {&read, &write}) {
     const int high = ::fcntl(*fd, F_DUPFD_CLOEXEC, 10);
@@ -64,7 +60,11 @@ Pipe::Pipe(Kind kind) {
     ::close(*fd);
     *fd = high;
   }
-  ::fcntl(write, F_SETPIPE_SZ, room);
+  if (kind == Kind::pipe) {
+    ::fcntl(write, F_SETPIPE_SZ, room);
+    return;
+  }
+  for (const int fd : {read, write}) ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
 }
 
 Pipe::~Pipe() {
@@ -179,16 +179,23 @@ void WorkerLink::receive_errors() {
   }
 }
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits)
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits, std::span<const std::string> watcher)
     : WorkerLink(kLongestEnd), waits_(waits) {
-  Pipe requests, answers, errors;
+  const bool is_watched = !watcher.empty();
+  Pipe requests(is_watched ? Pipe::Kind::sockets : Pipe::Kind::pipe), answers, errors;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  // A watcher passes on its standard input, and perhaps nothing else. So a socket there is for both directions.
+  if (is_watched)
+    posix_spawn_file_actions_adddup2(&actions, requests.write, STDIN_FILENO);
+  else
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, errors.write, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.write, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, requests.read, kWorkerIn);
-  posix_spawn_file_actions_adddup2(&actions, answers.write, kWorkerOut);
+  if (!is_watched) {
+    posix_spawn_file_actions_adddup2(&actions, requests.read, kWorkerIn);
+    posix_spawn_file_actions_adddup2(&actions, answers.write, kWorkerOut);
+  }
 
   // The worker leads a new process group, so that Ctrl-C at the terminal reaches the session only.
   posix_spawnattr_t attributes;
@@ -203,17 +210,29 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits)
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-  std::string path = program.string(), in = std::to_string(kWorkerIn), out = std::to_string(kWorkerOut),
-              parent = std::to_string(::getpid());
-  char* arguments[] = {path.data(), in.data(), out.data(), parent.data(), nullptr};
-  const int error = ::posix_spawn(&pid_, path.c_str(), &actions, &attributes, arguments, environ);
+  std::vector<std::string> words(watcher.begin(), watcher.end());
+  words.push_back(program.string());
+  // The watcher is the parent of a watched worker.
+  for (const int number :
+       {is_watched ? STDIN_FILENO : kWorkerIn, is_watched ? STDIN_FILENO : kWorkerOut, is_watched ? 0 : ::getpid()})
+    words.push_back(std::to_string(number));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const int error = ::posix_spawn(&pid_, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     pid_ = -1;
-    throw WorkerError("the worker program " + path + " cannot be started: " + std::strerror(error));
+    throw WorkerError((is_watched ? "the program " : "the worker program ") + words.front() +
+                      " cannot be started: " + std::strerror(error));
   }
-  take_pipes(std::exchange(requests.write, -1), std::exchange(answers.read, -1), std::exchange(errors.read, -1));
+  if (is_watched) {
+    const int socket = std::exchange(requests.read, -1);
+    take_pipes(socket, socket, std::exchange(errors.read, -1));
+  } else {
+    take_pipes(std::exchange(requests.write, -1), std::exchange(answers.read, -1), std::exchange(errors.read, -1));
+  }
 }
 
 WorkerProcess::~WorkerProcess() {

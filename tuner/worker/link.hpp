@@ -118,8 +118,10 @@ struct Pipe {
 /// The thread that started it must live as long as the process, because PR_SET_PDEATHSIG follows the thread.
 class WorkerProcess final : public WorkerLink {
  public:
-  /// Starts \p program; throws WorkerError if that fails. If \p waits, the destructor waits for the program's end.
-  explicit WorkerProcess(const std::filesystem::path& program, bool waits = true);
+  /// Starts \p program; throws WorkerError if that fails. If \p waits, the destructor waits for the program's end. If
+  /// \p watcher has words, it is a command that starts the program: its arguments follow those words.
+  explicit WorkerProcess(const std::filesystem::path& program, bool waits = true,
+                         std::span<const std::string> watcher = {});
   /// Kills the program if it still runs. Without `waits`, another thread reaps it.
   ~WorkerProcess() override;
 

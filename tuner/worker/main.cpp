@@ -1,5 +1,6 @@
 // tuner-worker: compiles or runs kernels for a tuning session, which starts it. Not for people.
-//   tuner-worker IN OUT PARENT   file descriptors of two pipes, and the session's process id
+//   tuner-worker IN OUT PARENT   file descriptors of two pipes or of one socket, and the session's process id; 0: a
+//                                program that watches this one has started it
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -96,9 +97,11 @@ int main(int argc, char** argv) {
   const int out = std::atoi(argv[2]);
   const auto parent = static_cast<pid_t>(std::atol(argv[3]));
   // A worker never outlives its session, even while it runs a kernel and reads no pipe. If the parent died before
-  // prctl() was called, no signal comes.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return EXIT_FAILURE;
+  // prctl() was called, no signal comes. The thread that starts a watched worker may end first, so it gets no signal.
+  if (parent != 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) return EXIT_FAILURE;
+  }
   // The session decides what Ctrl-C means; a closed pipe is seen by write().
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);

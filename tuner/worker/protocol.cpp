@@ -67,6 +67,7 @@ auto fields(Open& m) {
 auto fields(Prepare& m) { return std::tie(m.image); }
 auto fields(Compile& m) { return std::tie(m.request); }
 auto fields(Evaluate& m) { return std::tie(m.configuration, m.image, m.best_ns); }
+auto fields(LaunchOnce& m) { return std::tie(m.configuration, m.image); }
 auto fields(Remeasure& m) { return std::tie(m.configurations, m.images, m.seconds, m.checked, m.placement); }
 auto fields(Recall& m) { return std::tie(m.running); }
 auto fields(Opened& m) { return std::tie(m.device, m.compiler); }

@@ -58,7 +58,7 @@ auto fields(Is<TrialTimes> auto& v) { return std::tie(v.compile, v.load, v.verif
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 17;
+constexpr std::uint16_t kProtocolVersion = 18;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 /// The bytes are not a message of this protocol.
@@ -93,6 +93,11 @@ struct Evaluate {
   Configuration configuration;
   Image image;
   double best_ns = 0;
+};
+/// One launch on the problem, neither verified nor timed, answered like Evaluate. Needs no Prepare.
+struct LaunchOnce {
+  Configuration configuration;
+  Image image;
 };
 struct Remeasure {
   std::vector<Configuration> configurations;
@@ -151,8 +156,8 @@ struct LastWords {
   std::int32_t signal = 0;
 };
 
-using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Recall, Hurry, Quit, Opened, Prepared, Failed,
-                             PhaseReport, CompileAnswer, Ran, Warning, Beat, LastWords>;
+using Message = std::variant<Open, Prepare, Compile, Evaluate, LaunchOnce, Remeasure, Recall, Hurry, Quit, Opened,
+                             Prepared, Failed, PhaseReport, CompileAnswer, Ran, Warning, Beat, LastWords>;
 
 /// Header and values.
 std::vector<std::byte> encode(const Message& message);

@@ -99,6 +99,11 @@ class Server {
     report(std::move(trials));
   }
 
+  void answer(const LaunchOnce& message) {
+    std::optional<Outcome> failure = runner().launch(message.configuration, message.image);
+    report({{message.configuration, failure ? std::move(*failure) : Measurement{}}});
+  }
+
   void answer(const Remeasure& message) {
     if (message.images.size() != message.configurations.size())
       throw ProtocolError("remeasure: not one image for each");
@@ -170,7 +175,8 @@ void Connection::set_working(bool working) {
 void Connection::beat(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds interval{100};
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [this] { return works_; })) {
+  // wait() also returns true if a stop is requested while there is work: `quit` may follow other messages at once.
+  while (changed_.wait(lock, stop, [this] { return works_; }) && !stop.stop_requested()) {
     Pulse pulse(Clock::now(), processor_seconds());
     while (!changed_.wait_for(lock, stop, interval, [this] { return !works_; }) && !stop.stop_requested()) {
       const double seconds = computes_ ? pulse.beat(Clock::now(), processor_seconds()) : pulse.beat(Clock::now());

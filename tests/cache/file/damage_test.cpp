@@ -220,7 +220,7 @@ TEST_F(Damage, IsNotWhatANewerTunerWroteEvenInWordsThatWeDoNotKnow) {
 
 TEST_F(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   make();
-  execute(file, "PRAGMA user_version = 262152; ALTER TABLE best ADD COLUMN novelty TEXT");
+  execute(file, "PRAGMA user_version = 262153; ALTER TABLE best ADD COLUMN novelty TEXT");
   auto database = open();
   EXPECT_THAT(warnings.texts, ElementsAre());
   EXPECT_EQ(find(database, query()).tier, Tier::exact);

@@ -165,6 +165,20 @@ TEST_F(Best, ComesOnlyFromAVerifiedStoredMeasurement) {
   EXPECT_EQ(best_rows(database).size(), 1u);
 }
 
+TEST_F(Best, SaysForWhichTargetItsCodeIsAndWhatCheckedIt) {
+  SessionWriter writer(database, session_key());
+  TrialRecord measured = trial("block=5", 10);
+  measured.resources.emplace().target = "sm_90a";
+  writer.add(measured);
+  writer.set_best("block=5", "no: the host has no compiler\n");
+  ASSERT_EQ(best_rows(database).size(), 1u);
+  EXPECT_EQ(best_rows(database)[0].target, "sm_90a");
+  EXPECT_EQ(best_rows(database)[0].checked, "no: the host has no compiler\n");
+  writer.add(trial("block=1", 8));
+  writer.set_best("block=1");
+  EXPECT_EQ(best_rows(database)[0].target + best_rows(database)[0].checked, "") << "of another configuration";
+}
+
 TEST_F(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
   SessionWriter(database, session_key()).add(trial("block=1", 10));
   SessionWriter writer(database, session_key());
@@ -261,9 +275,9 @@ TEST_F(Schema, IsTheOneOfItsVersion) {
   SQLite::Database db(file.string());
   SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
   ASSERT_TRUE(row.executeStep());
-  ASSERT_EQ(kSchemaVersion, 7);
+  ASSERT_EQ(kSchemaVersion, 8);
   EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_7.sql"))
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_8.sql"))
       << "another schema has another version";
 }
 

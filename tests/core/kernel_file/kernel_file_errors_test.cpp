@@ -54,6 +54,13 @@ const Malformed kMalformed[] = {
     {"UnknownDirective", edited(0, "xyzzy 1"), 20, 15, "unknown directive 'xyzzy'"},
     {"MisspeltDirective", edited(4, "paramter block = 1 2"), 4, 15,
      "unknown directive 'paramter'; did you mean 'parameter'?"},
+    {"MisspeltPragma", with_line(1, "#pragma tune kernel add"), 2, 15,
+     "\nk.cu:1:1: '#pragma tune' is ignored; did you mean '#pragma tuner'?"},
+    {"MisspeltKernelFunction",
+     with_line(15,
+               "#pragma tuner instantiate ad<T, block>\n"
+               "template <typename T, unsigned block> __global__ void add(const T* a) {}"),
+     15, 27, "the text has no function 'ad'; did you mean 'add'?"},
     {"MisspeltName", edited(12, "grid ceil_div(n, blok)"), 12, 32, "unknown name 'blok'; did you mean 'block'?"},
     {"MisspeltNameInALet", edited(7, "let tile = block * itens"), 7, 34, "unknown name 'itens'; did you mean 'items'?"},
     {"MisspeltNameInAnUnusedLet", edited(0, "let other = itens"), 20, 27, "did you mean 'items'?"},

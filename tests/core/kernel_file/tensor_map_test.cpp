@@ -79,14 +79,14 @@ TEST(TensorMapLine, NeedsPointersOf16Bytes) {
 TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(invalid(tiles()), "valid");
   EXPECT_EQ(invalid(tiles(), configuration(64, 4, 0)),
-            "tensor map 'from': a row of its box has 8 bytes, and must have a multiple of 16");
+            "tensor map 'from' (line 9): a row of its box has 8 bytes, and must have a multiple of 16");
   EXPECT_EQ(invalid(tiles(), configuration(64, 64, 64)),
-            "tensor map 'from': a row of its box has 128 bytes, which exceed its swizzle of 64");
+            "tensor map 'from' (line 9): a row of its box has 128 bytes, which exceed its swizzle of 64");
   EXPECT_EQ(invalid(tiles("x[m, k] box rows, tile"), configuration(512)),
-            "tensor map 'from': its box has 512 elements in dimension 1, not from 1 to 256");
+            "tensor map 'from' (line 9): its box has 512 elements in dimension 1, not from 1 to 256");
   const auto broken = [](const std::string& map) {
     const std::string why = invalid(tiles(map));
-    const std::string begin = "tensor map 'from': ";
+    const std::string begin = "tensor map 'from' (line 9): ";
     return why.substr(why.starts_with(begin) ? begin.size() : 0);
   };
   EXPECT_EQ(broken("x[0, k] box 1, 64"), "its extent in dimension 1 is 0, not from 1 to 2^32");
@@ -105,9 +105,9 @@ TEST(TensorMapRules, AreThoseOfCuda) {
   EXPECT_EQ(broken("x[m + 1, k] box 8, 8"), "its last element is number 8320 of 'x', which has 8192");
   EXPECT_EQ(broken("x[m, k] box 8, 8 tf32"), "it is read as tf32, but its elements are half, not float");
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16 fill nan", "int8")),
-            "tensor map 'from': it is filled with NaN, but its elements are int8");
+            "tensor map 'from' (line 9): it is filled with NaN, but its elements are int8");
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16 fill nan", "e4m3")),
-            "tensor map 'from': it is filled with NaN, but its elements are e4m3");
+            "tensor map 'from' (line 9): it is filled with NaN, but its elements are e4m3");
   EXPECT_EQ(invalid(tiles("x[m, k] box 8, 16", "e4m3")), "valid");
 }
 
@@ -132,7 +132,7 @@ TEST(TensorMapRules, DecideWhichConfigurationsThereAre) {
 
 TEST(TensorMapRules, HoldForSizesAsFarAsThereAreNoParameters) {
   EXPECT_EQ(why_impossible(tiles(), problem(64, 100), hopper()),
-            "tensor map 'from': its stride in dimension 1 has 200 bytes, and must have a multiple of 16");
+            "tensor map 'from' (line 9): its stride in dimension 1 has 200 bytes, and must have a multiple of 16");
   for (const VerifyProblem& one : verify_problems(tiles(), problem(512, 1024), hopper()))
     EXPECT_EQ(one.size.sizes.at("k") % 8, 0) << one.size.sizes_text();
   EXPECT_GT(verify_problems(tiles(), problem(512, 1024), hopper()).size(), 2u);

@@ -184,6 +184,17 @@ TEST_F(FakeGpu, RefusesPointersAndSizesThatNoTensorMapCanHave) {
               HasSubstr("its stride in dimension 1 has 392 bytes, and must have a multiple of 16"));
 }
 
+TEST_F(FakeGpu, AsksNothingOfATensorMapThatOnlyTheReferenceTakes) {
+  std::string text =
+      testing::replaced(testing::kCopyTiles, "instantiate copy_tiles<rows, tile, swizzle>", "instantiate copied");
+  text = testing::replaced(text, "reference copied", "reference copy_tiles<64, 32, 128>");
+  const Kernel kernel = testing::kernel_named("tiledByReference", text);
+  const std::size_t before = seen_->tensor_maps;
+  kernel.launch(nullptr, {500, 98}, x_, const_cast<float*>(x_));
+  EXPECT_EQ(seen_->parameters[0], x_);
+  EXPECT_EQ(seen_->tensor_maps, before);
+}
+
 TEST_F(FakeGpu, RunsProblemsOfTunersChoiceInWorkersOnly) {
   const testing::EnvironmentVariable none("TUNER_WORKER", "/no/worker");
   TuneOptions options;

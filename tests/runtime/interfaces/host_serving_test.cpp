@@ -406,7 +406,7 @@ TEST_F(HostServing, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
   const Kernel kernel = testing::kernel_named("scale", testing::replaced(kScale, "out y[n]", "out y[n] : int"));
   std::vector<int> y(1000);
   const std::string error = error_of([&] { kernel.launch(nullptr, {1000}, x_.data(), 2.0f, y.data()); });
-  EXPECT_THAT(error, HasSubstr("scale.cu:9:"));
+  EXPECT_THAT(error, HasSubstr("scale.cu:11:36: "));
   EXPECT_THAT(error, HasSubstr("'y' is declared as a buffer of int, but parameter 3 of scale<float, 32> is float*"));
   EXPECT_THAT(error_of([&] { tune(kernel, {1000}); }), HasSubstr("'y' is declared as a buffer of int"));
 }

@@ -380,7 +380,7 @@ TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {
   check.reason = "there is no compiler";
   options_.check = &check;
   EXPECT_TRUE(run(evaluator).best);
-  EXPECT_THAT(warnings_.texts, ElementsAre("the best is not checked for races on the host: there is no compiler"));
+  EXPECT_THAT(warnings_.texts, ElementsAre("the best is not checked for races: there is no compiler"));
 }
 
 TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {

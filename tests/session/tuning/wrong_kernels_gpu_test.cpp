@@ -1,12 +1,16 @@
 // Wrong kernels on a GPU: a race that it hides, and the mistakes of data/wrong.cu that it always shows.
 
+#include <cache/query/browse.hpp>
+
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
+#include <tuner/session/tuning/sanitizer.hpp>
 #include <tuner/session/tuning/tuning.hpp>
+#include <tuner/session/tuning/winner_check.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
@@ -56,6 +60,53 @@ TEST(HostCheckOfAGpu, PassesOverARaceThatTheGpuGetsRight) {
   const SessionResult result = tune_kernel(spec, complete(spec, {}), device, wisdom, options, &warned);
   ASSERT_TRUE(result.best) << warned.all;
   EXPECT_NE(*result.best->configuration.find("rounds_of_waiting"), Value(0)) << warned.all;
+}
+
+/// The same with an instruction that the host does not know.
+KernelSpec race_with_ptx() {
+  std::string text = kRace;
+  const std::string lane = "const int t = int(threadIdx.x)";
+  text.replace(text.find(lane), lane.size(),
+               "int t;\n  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(t));\n  const int warp = t / 32");
+  return parse_kernel_file(text, "race.cu");
+}
+
+TEST(SanitizerOnAGpu, FindsARaceThatTheGpuGetsRight) {
+  if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU: " << why_no_gpu();
+  if (find_sanitizer().empty()) GTEST_SKIP() << "compute-sanitizer is not installed";
+  const KernelSpec spec = race_with_ptx();
+  WinnerCheckOptions options;
+  options.seconds = 300;
+  options.device = choose_device("cuda").device;
+  WinnerCheck check(spec, complete(spec, {}), options);
+  const auto [wrong, why_not, by] = check.ask(Configuration{{"rounds_of_waiting", 0}});
+  ASSERT_TRUE(wrong) << why_not << by;
+  EXPECT_THAT(wrong->message, HasSubstr("compute-sanitizer --tool racecheck: "));
+  const auto right = check.ask(Configuration{{"rounds_of_waiting", 1}});
+  EXPECT_FALSE(right.wrong);
+  EXPECT_EQ(right.why_not, "");
+  EXPECT_EQ(right.by, "compute-sanitizer memcheck racecheck synccheck");
+}
+
+TEST(SanitizerOnAGpu, PassesOverARaceThatTheHostCannotRun) {
+  if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU: " << why_no_gpu();
+  if (find_sanitizer().empty()) GTEST_SKIP() << "compute-sanitizer is not installed";
+  const testing::TemporaryFolder folder;
+  const KernelSpec spec = race_with_ptx();
+  Wisdom wisdom({folder / "wisdom.db", false, {}});
+  TuningOptions options;
+  options.session.strategy = "exhaustive";
+  options.host_check = true;
+  Warned warned;
+  const SessionResult result =
+      tune_kernel(spec, complete(spec, {}), choose_device("cuda").device, wisdom, options, &warned);
+  ASSERT_TRUE(result.best) << warned.all;
+  EXPECT_NE(*result.best->configuration.find("rounds_of_waiting"), Value(0)) << warned.all;
+  EXPECT_EQ(result.checked, "compute-sanitizer memcheck racecheck synccheck") << warned.all;
+  const auto best = cache::best_rows(wisdom.user());
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_EQ(best[0].checked, result.checked);
+  EXPECT_THAT(best[0].target, HasSubstr("sm_"));
 }
 
 /// All except races and stray accesses that fault.

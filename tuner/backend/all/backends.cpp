@@ -13,6 +13,7 @@
 #include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver/discovery.hpp>
+#include <tuner/backend/cuda/driver/toolkit.hpp>
 #include <tuner/backend/cuda/observe/chip_metrics.hpp>
 #include <tuner/backend/cuda/observe/energy.hpp>
 #endif
@@ -152,6 +153,7 @@ std::unique_ptr<Backend> open_backend(const ContextName& context) {
 }
 
 std::vector<int> compute_capabilities() { return cuda::query_compute_capabilities(); }
+std::vector<std::filesystem::path> toolkit_folders() { return cuda::toolkit_folders(); }
 
 #else
 
@@ -163,6 +165,7 @@ std::string why_no_gpu() {
 std::string address_of(const Device&) { return {}; }
 std::unique_ptr<Backend> open_backend(const ContextName&) { return make_host_backend(); }
 std::vector<int> compute_capabilities() { return {}; }
+std::vector<std::filesystem::path> toolkit_folders() { return {}; }
 
 #endif
 

@@ -1,6 +1,7 @@
 #pragma once
 /// The backends of this build. Only this file knows them by name; all other code uses the interface Backend.
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,8 @@ std::unique_ptr<Backend> open_backend(const Device& device, PreloadedKernels pre
 std::unique_ptr<Backend> open_backend(const ContextName& context);
 /// Measures the ceilings and peaks of \p device and stores them in it. Takes about a tenth of a second.
 void measure_ceilings(Device& device);
+/// The folders of CUDA's toolkits on this machine, best first. They need not exist.
+std::vector<std::filesystem::path> toolkit_folders();
 /// The compute capabilities of this machine's GPUs, in order: 90 for 9.0.
 std::vector<int> compute_capabilities();
 /// The compiler of \p backend, for \p gpus. Opens no device; without \p gpus asks the driver for them. Throws Error.

@@ -11,6 +11,7 @@
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/cpp/signature.hpp>
+#include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/reference.hpp>
@@ -22,7 +23,7 @@
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/tuning/host_check.hpp>
+#include <tuner/session/tuning/winner_check.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #ifdef TUNER_HAS_CUDA
@@ -102,6 +103,7 @@ class Check {
   int run() {
     answer_.fact(people("kernel"), fmt::format("{} ({})", spec_.name, spec_.program.file));
     answer_.data("kernel", spec_.name).data("file", spec_.program.file);
+    for (const std::string& ignored : ignored_directives(spec_)) warnings_.push_back(ignored);
     step(std::string(kHostBackend), [&] { return run_on_host(); });
 #ifdef TUNER_HAS_CUDA
     check_architectures();

@@ -21,24 +21,62 @@ constexpr const char* kFrozenNote = " ($TUNER_FROZEN: calls are answered from th
 
 Cell sizes_cell(const cache::Sizes& sizes) { return {sizes, cache::sizes_text(sizes)}; }
 
+Cell known_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+/// For people the first word is enough: `compute-sanitizer`, `no`.
+Cell checked_cell(const std::string& text) {
+  return text.empty() ? Cell() : Cell(text, text.substr(0, text.find_first_of(" :")));
+}
+
 using BestTables = std::map<std::pair<std::string, std::string>, Table>;
 
 BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Database& database) {
   BestTables tables;
-  const Table empty({data("kernel"), data("source_hash"), data("device"), data("device_name"), "objective", "choices",
-                     "sizes", named("median", "median_ns"), people("interval"), data("low_ns"), data("high_ns"),
-                     data("samples"), named("measured", "measured_ms"), named("verified against", "reference"),
-                     "configuration", data("driver"), data("compiler"), data("database"), data("shipped")});
+  const Table empty({data("kernel"),
+                     data("source_hash"),
+                     data("device"),
+                     data("device_name"),
+                     "objective",
+                     "choices",
+                     "sizes",
+                     named("median", "median_ns"),
+                     people("interval"),
+                     data("low_ns"),
+                     data("high_ns"),
+                     data("samples"),
+                     named("measured", "measured_ms"),
+                     named("verified against", "reference"),
+                     "checked",
+                     "target",
+                     "configuration",
+                     data("driver"),
+                     data("compiler"),
+                     data("database"),
+                     data("shipped")});
   for (const auto& [row, reference] : rows) {
     const std::string device = row.device.name.empty() ? row.device.key : row.device.name;
     tables.try_emplace({row.kernel.name, device}, empty)
-        .first->second.add({row.kernel.name, row.kernel.source_hash, row.device.key, row.device.name,
-                            objective_cell(row.kernel.objective), row.problem.choices, sizes_cell(row.problem.sizes),
+        .first->second.add({row.kernel.name,
+                            row.kernel.source_hash,
+                            row.device.key,
+                            row.device.name,
+                            objective_cell(row.kernel.objective),
+                            row.problem.choices,
+                            sizes_cell(row.problem.sizes),
                             Cell::ns(row.median_ns),
-                            Cell::right(format_interval(row.median_ns, row.low_ns, row.high_ns)), row.low_ns,
-                            row.high_ns, row.samples, Cell::instant(row.measured_ms),
-                            reference.empty() ? Cell() : Cell(reference), row.configuration, row.environment.driver,
-                            row.environment.compiler, database.path().string(), database.is_shipped()});
+                            Cell::right(format_interval(row.median_ns, row.low_ns, row.high_ns)),
+                            row.low_ns,
+                            row.high_ns,
+                            row.samples,
+                            Cell::instant(row.measured_ms),
+                            reference.empty() ? Cell() : Cell(reference),
+                            checked_cell(row.checked),
+                            known_cell(row.target),
+                            row.configuration,
+                            row.environment.driver,
+                            row.environment.compiler,
+                            database.path().string(),
+                            database.is_shipped()});
   }
   return tables;
 }
@@ -172,6 +210,8 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
                                               format_instant(best.measured_ms), best.samples));
     const std::string reference = match.shipped || wisdom.frozen() ? weaker_reference(spec) : reference_of(user, best);
     if (!reference.empty()) answer.fact(people("verified"), "against the " + reference);
+    if (!best.checked.empty()) answer.fact("checked", best.checked);
+    if (!best.target.empty()) answer.fact("target", best.target);
     answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
   const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";

@@ -139,6 +139,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
       format_seconds(result.times.measure), format_seconds(result.times.verify), format_seconds(result.times.load),
       format_seconds(result.times.wait), format_seconds(result.times.compile));
   if (measured.throttled) text += style.yellow("note      the clocks dropped while it was measured") + '\n';
+  if (!result.checked.empty()) text += fmt::format("checked   {}\n", printable(result.checked));
   if (!result.ties.empty())
     text += fmt::format("ties      {} as fast as the best within the noise; it is the simplest\n",
                         plural(result.ties.size(), "configuration"));
@@ -172,6 +173,8 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
             {"verified", true},
             {"measured_ms", best.measured_ms}};
   if (!subject.reference.empty()) data["reference"] = subject.reference;
+  if (!best.checked.empty()) data["checked"] = best.checked;
+  if (!best.target.empty()) data["target"] = best.target;
   data.update(json_rates(subject, best.median_ns));
   Answer answer;
   answer.data("problem", *subject.size)
@@ -217,6 +220,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
     object["best"] = *result.best;
     object["best"].update(json_rates(subject, result.best->measurement()->median_ns));
     if (subject.verified && !subject.reference.empty()) object["best"]["reference"] = subject.reference;
+    if (!result.checked.empty()) object["best"]["checked"] = result.checked;
     object["best"]["verdict"] = explain(*subject.spec, *subject.size, *subject.device, *result.best);
   }
   object["ties"] = Json::array();

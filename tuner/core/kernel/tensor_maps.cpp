@@ -17,9 +17,11 @@ namespace {
 using Shape = TensorMapShape;
 
 /// The condition on which a launch takes \p map; nothing if one always does.
-std::optional<Expression> taken_where(const KernelSpec& spec, const TensorMapSpec& map) {
+std::optional<Expression> taken_where(const KernelSpec& spec, const TensorMapSpec& map, TensorMapUse use) {
   Expression taken = Expression::constant(0);
-  for (const auto* const launches : {&spec.launches, &spec.verification.reference, &spec.prepare})
+  std::vector<const std::vector<LaunchSpec>*> all{&spec.launches};
+  if (use == TensorMapUse::tuning) all.insert(all.end(), {&spec.verification.reference, &spec.prepare});
+  for (const auto* const launches : all)
     for (const LaunchSpec& launch : *launches) {
       if (!contains(launch.arguments, map.name)) continue;
       if (!launch.when) return std::nullopt;
@@ -28,11 +30,18 @@ std::optional<Expression> taken_where(const KernelSpec& spec, const TensorMapSpe
   return taken;
 }
 
+/// `tensor map 'from' (line 12)`; without the line for a map that is described in code.
+std::string subject_of(const TensorMapSpec& map) {
+  const std::string line = map.location.line > 0 ? " (line " + std::to_string(map.location.line) + ')' : std::string();
+  return "tensor map '" + map.name + '\'' + line;
+}
+
 /// The rules of one map. They are written with short names for its numbers.
 class Rules {
  public:
-  Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, std::vector<Condition>& all)
-      : map_(map), taken_(taken_where(spec, map)), all_(all) {
+  Rules(const KernelSpec& spec, const TensorMapSpec& map, ElementType type, TensorMapUse use,
+        std::vector<Condition>& all)
+      : map_(map), taken_(taken_where(spec, map, use)), all_(all) {
     if (map.is_tf32 && type != ElementType::float32 && type != ElementType::tf32)
       add("false", "it is read as tf32, but its elements are " + std::string(info(type).name) + ", not float", {});
     if (map.fills_with_nan && (!info(type).is_floating || info(type).bytes == 1))  // CUDA has no fp8 here
@@ -105,7 +114,7 @@ class Rules {
 
   void add(const std::string& holds, const std::string& broken, const std::vector<std::string>& values) {
     Condition& rule = all_.emplace_back(Condition{parsed(holds), 1, 1, taken_});
-    rule.subject = "tensor map '" + map_.name + "'";
+    rule.subject = subject_of(map_);
     rule.broken = broken;
     for (const std::string& value : values) rule.shown.push_back(parsed(value));
   }
@@ -125,13 +134,13 @@ TensorMapShape shape_of(const TensorMapSpec& map, ElementType type, const Bindin
   return shape;
 }
 
-std::vector<Condition> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size) {
+std::vector<Condition> tensor_map_rules(const KernelSpec& spec, const ProblemSize& size, TensorMapUse use) {
   std::vector<Condition> all;
   for (const TensorMapSpec& map : spec.tensor_maps) {
     try {
-      Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), all).add_all();
+      Rules(spec, map, resolved_type(spec, size, spec.find_buffer(map.buffer)->type), use, all).add_all();
     } catch (const EvaluationError& error) {  // its numbers are constants, and one is too large
-      all.push_back({Expression::constant(0), 1, 1, {}, "tensor map '" + map.name + "'", error.what()});
+      all.push_back({Expression::constant(0), 1, 1, taken_where(spec, map, use), subject_of(map), error.what()});
     }
   }
   return all;

@@ -38,6 +38,20 @@ class DirectiveFinder {
     return lines;
   }
 
+  std::vector<std::string> misspelt() const {
+    const std::vector<std::string> right{"tuner"};
+    const std::string code = code_of(text_, Literals::kept);
+    std::vector<std::string> all;
+    for (const DirectiveLine& found : directives_of(code)) {
+      const std::string word(word_at(found.rest(), 0));
+      if (found.name() != "pragma" || !nearest_name(word, right)) continue;
+      const auto [line, column] = place(found.begin);
+      all.push_back(SourceLocation{file_, line, column}.text() + ": " + in_quotes("#pragma " + word) +
+                    " is ignored; did you mean '#pragma tuner'?");
+    }
+    return all;
+  }
+
  private:
   LogicalLine::Position place(std::size_t at) const {
     const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), at);
@@ -83,6 +97,10 @@ class DirectiveFinder {
 
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file) {
   return DirectiveFinder(text, file).run();
+}
+
+std::vector<std::string> misspelt_directives(std::string_view text, const std::string& file) {
+  return DirectiveFinder(text, file).misspelt();
 }
 
 }  // namespace tuner

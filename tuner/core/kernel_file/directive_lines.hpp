@@ -14,4 +14,7 @@ namespace tuner {
 /// throws it for a file that ends in a continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
 
+/// For each line that was probably meant to be a directive, such as `#pragma tune kernel`: a sentence with its place.
+std::vector<std::string> misspelt_directives(std::string_view text, const std::string& file);
+
 }  // namespace tuner

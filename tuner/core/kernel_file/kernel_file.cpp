@@ -19,6 +19,13 @@ std::vector<Directive> all_directives() {
   return all;
 }
 
+/// The lines that may have been meant, for the message that one is missing.
+std::string ignored_lines(const KernelSpec& spec) {
+  std::string all;
+  for (const std::string& one : ignored_directives(spec)) all += '\n' + one;
+  return all;
+}
+
 void read_directive(KernelReader& kernel, TokenCursor& cursor) {
   static const std::vector<Directive> all = all_directives();
   if (!cursor.at_identifier()) cursor.fail("expected a directive after '#pragma tuner', not " + cursor.described());
@@ -29,7 +36,7 @@ void read_directive(KernelReader& kernel, TokenCursor& cursor) {
   if (known == nullptr)
     throw SpecError(kernel.directive_place, "unknown directive " + in_quotes(name) + suggestion(name, names_of(all)));
   if (kernel.spec.name.empty() && name != "kernel")
-    throw SpecError(kernel.directive_place, "'kernel NAME' must be the first directive");
+    throw SpecError(kernel.directive_place, "'kernel NAME' must be the first directive" + ignored_lines(kernel.spec));
   known->read(kernel, cursor);
   if (!cursor.at_end()) cursor.fail("unexpected " + cursor.described() + " after " + in_quotes(name));
 }
@@ -69,8 +76,11 @@ KernelDraft read_directives(std::string_view text, std::string file_name, std::v
   }
   for (const LogicalLine* line : commented) require_comment(kernel, *line);
   if (kernel.spec.name.empty())
-    throw SpecError({kernel.spec.program.file, 1, 1},
-                    "no kernel: a kernel file starts with '#pragma tuner kernel NAME'; `tune init` writes a first one");
+    throw SpecError(
+        {kernel.spec.program.file, 1, 1},
+        std::string(
+            "no kernel: a kernel file starts with '#pragma tuner kernel NAME'; `tune init` writes a first one") +
+            ignored_lines(kernel.spec));
   return std::move(kernel.draft);
 }
 
@@ -85,6 +95,10 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::
     draft = std::move(with_constants);
   }
   return finish(std::move(draft));
+}
+
+std::vector<std::string> ignored_directives(const KernelSpec& spec) {
+  return misspelt_directives(spec.program.text, spec.program.file);
 }
 
 KernelSpec parse_built_in_kernel_file(std::string_view text, std::string file_name) {

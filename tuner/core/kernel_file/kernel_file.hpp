@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 
@@ -18,5 +19,9 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::
 KernelSpec parse_built_in_kernel_file(std::string_view text, std::string file_name);
 /// Throws Error if \p path is not a readable regular file of at most kMaxKernelFileBytes, SpecError as above.
 KernelSpec read_kernel_file(const std::filesystem::path& path);
+
+/// For each line of \p spec's file that was probably meant to be a directive and is ignored, such as
+/// `#pragma tune kernel`: a sentence with its place.
+std::vector<std::string> ignored_directives(const KernelSpec& spec);
 
 }  // namespace tuner

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/cpp/signature.hpp>
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel_file/record_type.hpp>
+#include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 
 namespace tuner {
@@ -18,7 +20,10 @@ class LaunchChecks : public Checks {
     if (spec_.launches.empty())
       throw SpecError(draft_.given.at("kernel"),
                       "the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
-    for (const LaunchDraft& one : draft_.launches) shape_is_whole(one);
+    for (const LaunchDraft& one : draft_.launches) {
+      shape_is_whole(one);
+      names_a_function(one);
+    }
     for (const LaunchSpec& launch : spec_.launches) {
       if (launch.arguments.empty())
         throw SpecError(launch.location, "launch " + in_quotes(launch.name) + " has no 'arguments'");
@@ -88,6 +93,26 @@ class LaunchChecks : public Checks {
       throw SpecError(one.launch.location, subject + (is_of_kernel ? "" : " has a " + in_quotes(other) + " but") +
                                                (is_of_kernel ? " has no " : " no ") + in_quotes(missing));
     }
+  }
+
+  /// A compiler would show its error in a text that nobody wrote.
+  void names_a_function(const LaunchDraft& one) const {
+    const std::string_view whole = one.launch.instantiate;
+    const std::vector<std::string_view> words = words_of(whole.substr(0, whole.find('<')));
+    if (words.empty() || draft_.names.contains(words.back())) return;
+    const bool is_reference = one.role == LaunchDraft::Role::reference;
+    const bool has_own_text = is_reference && spec_.has_reference_sources();
+    const std::string& code = has_own_text ? draft_.reference_code : draft_.code;
+    const bool makes_names = code.find("##") != npos;  // of parts
+    if (makes_names || may_occur(spec_, is_reference ? ProgramPart::reference : ProgramPart::kernel, words.back()))
+      return;
+    std::vector<std::string> kernels;
+    for (const Signature& head : find_signatures(code))
+      if (!contains(kernels, head.name)) kernels.push_back(head.name);
+    const std::string near = suggestion(words.back(), kernels);
+    if (!near.empty())
+      throw SpecError(one.instantiate_place.line > 0 ? one.instantiate_place : one.launch.location,
+                      "the text has no function " + in_quotes(words.back()) + near);
   }
 
   /// Timed runs follow each other without the untimed launches, so no timed launch may need their results.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include <tuner/measure/bound_arguments.hpp>
 
@@ -32,9 +33,10 @@ DevicePointer memory_of(const PlannedTensorMap& map, const Call& call, const Wor
 }
 
 /// The maps that this thread made last. A call that repeats a shape pays for the address alone, and one that repeats
-/// both for a copy. They depend on nothing else, so a plan may go while they stay.
+/// both for a copy. They depend on nothing else but the chip, so a plan may go while they stay.
 struct MadeMap {
   TensorMapShape shape;
+  int chip = 0;
   DevicePointer address = 0;  ///< 0: there is no map
   TensorMap map;
 };
@@ -48,8 +50,9 @@ TensorMapShape sized_shape(const PlannedTensorMap& map, const Call& call) {
   return shape;
 }
 
-const TensorMap& made_map(MadeMap& last, const TensorMapShape& shape, DevicePointer address, Backend& backend) {
-  const bool fits = last.address != 0 && last.shape == shape;
+const TensorMap& made_map(MadeMap& last, const TensorMapShape& shape, int chip, DevicePointer address,
+                          Backend& backend) {
+  const bool fits = last.address != 0 && last.chip == chip && last.shape == shape;
   if (fits && last.address == address) return last.map;
   last.address = 0;  // until it is made
   if (fits) {
@@ -57,6 +60,7 @@ const TensorMap& made_map(MadeMap& last, const TensorMapShape& shape, DevicePoin
   } else {
     last.map = backend.tensor_map(shape, address);
     last.shape = shape;
+    last.chip = chip;
   }
   last.address = address;
   return last.map;
@@ -126,7 +130,9 @@ void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space
     try {
       MadeMap& last = made_maps[(first + i) % made_maps.size()];
       const DevicePointer address = memory_of(maps[i], call, space);
-      made[i] = made_map(last, maps[i].sized.empty() ? maps[i].shape : sized_shape(maps[i], call), address, backend);
+      std::optional<TensorMapShape> sized;
+      if (!maps[i].sized.empty()) sized = sized_shape(maps[i], call);
+      made[i] = made_map(last, sized ? *sized : maps[i].shape, maps[i].chip, address, backend);
     } catch (const TensorMapError& error) {
       throw refusal(kernel, ": tensor map '" + maps[i].name + "': " + error.what());
     }

@@ -38,6 +38,7 @@ struct PlannedTensorMap {
   std::string name;  ///< in the kernel file
   ParameterSource memory;
   TensorMapShape shape;  ///< without the sized numbers
+  int chip = 0;          ///< the compute capability: other chips may encode the same shape in another way
   /// Numbers that depend on the sizes, with their places in `shape`.
   std::vector<std::pair<std::size_t, OpenExpression>> sized = {};
 };

@@ -161,8 +161,9 @@ ParameterSource map_source(const BoundArgument& argument, Plan& plan, const Kern
                               static_cast<std::size_t>(buffer - spec.buffers.begin()),
                               resolved_type(spec, bound.size, buffer->type),
                               {}};
-  PlannedTensorMap& made = plan.maps.emplace_back(
-      PlannedTensorMap{map.name, source_of(pointer, spec, bound, work), shape_of(map, pointer.type, sized.here)});
+  PlannedTensorMap& made = plan.maps.emplace_back(PlannedTensorMap{map.name, source_of(pointer, spec, bound, work),
+                                                                   shape_of(map, pointer.type, sized.here),
+                                                                   plan.backend.device().key.compute_capability});
   for (std::size_t i = 0; i < map.numbers.size(); ++i)
     if (sized.varies(map.numbers[i])) made.sized.emplace_back(i, sized.open(map.numbers[i]).value);
   return source;
@@ -216,7 +217,8 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
       if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
   };
   for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
-  for (const Condition& rule : tensor_map_rules(spec, bound.size)) require(plan, sized, predicate(rule), true);
+  for (const Condition& rule : tensor_map_rules(spec, bound.size, TensorMapUse::call))
+    require(plan, sized, predicate(rule), true);
   for (const LaunchSpec& launch : spec.launches) {
     const bool happens = !launch.when || launch.when->evaluate_boolean(sized.here);
     if (launch.when) require(plan, sized, *launch.when, happens);

@@ -86,11 +86,13 @@ void Contest::prefer_if_better(std::size_t i) {
 void Contest::check_winner() {
   while (options_.check != nullptr && best_ && !must_not_go_on()) {
     Trial& winner = result.trials[*best_];
-    const auto [wrong, why_not] = options_.check->ask(winner.configuration);
+    const auto [wrong, why_not, by] = options_.check->ask(winner.configuration);
+    result.checked = why_not.empty() ? by : "no: " + why_not;
     if (!wrong) {
-      if (!why_not.empty()) observer_.on_warning("the best is not checked for races on the host: " + why_not);
+      if (!why_not.empty()) observer_.on_warning("the best is not checked for races: " + why_not);
       return;
     }
+    result.checked.clear();
     winner.outcome = *wrong;
     winner.verified = false;
     if (store_) store_->append(winner);
@@ -105,6 +107,7 @@ void Contest::pass_over_quarantined() {
     Trial& winner = result.trials[*best_];
     const std::optional<std::string> reason = store_->objection(winner.configuration);
     if (!reason) return;
+    result.checked.clear();
     winner.crashed = true;
     observer_.on_warning("passed over: " + winner.configuration.text() + ": in quarantine: " + *reason);
     choose_from_all();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 

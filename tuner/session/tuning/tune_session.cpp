@@ -97,7 +97,8 @@ class Session {
     spent_.remarks = evaluator_.remarks();
     if (contest_.result.valid_is != SpaceCount::Kind::more_than) spent_.valid = contest_.result.valid;
     spent_.nothing_left = why == StopReason::exhausted && spent_.valid > 0 && !space_.is_open();
-    const std::optional<std::string> stays = store_->finish(best, done ? std::optional(spent_) : std::nullopt);
+    const std::optional<std::string> stays =
+        store_->finish(best, done ? std::optional(spent_) : std::nullopt, contest_.result.checked);
     if (stays)
       observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
                            ". With --force and a larger budget both are measured");

@@ -65,7 +65,7 @@ class Observer {
 };
 
 /// Checks a configuration by other means before it is named best. An interface, so that sessions are tested without
-/// processes. HostCheck (host_check.hpp) is the implementation.
+/// processes. WinnerCheck (winner_check.hpp) is the implementation.
 class FinalistCheck {
  public:
   virtual ~FinalistCheck() = default;
@@ -73,6 +73,7 @@ class FinalistCheck {
   struct Answer {
     std::optional<WrongResult> wrong;
     std::string why_not;  ///< why it could not be checked, as the end of a sentence
+    std::string by = {};  ///< if it was checked, what did it: "host"
   };
   /// Announces that ask() will probably be called for \p configuration, so that a check can begin. Returns at once.
   /// May be called repeatedly.
@@ -128,6 +129,8 @@ struct SessionResult {
   std::optional<Trial> best;
   /// Configurations as fast as the best within the noise. The best was preferred because it is simpler.
   std::vector<Configuration> ties;
+  /// cache::BestRecord::checked of the best; empty without SessionOptions::check.
+  std::string checked;
   double product = 0;
   std::size_t valid = 0;
   SpaceCount::Kind valid_is = SpaceCount::Kind::exact;

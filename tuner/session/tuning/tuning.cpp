@@ -20,7 +20,7 @@
 #include <tuner/error.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
-#include <tuner/session/tuning/host_check.hpp>
+#include <tuner/session/tuning/winner_check.hpp>
 #include <tuner/session/wisdom/kept_images.hpp>
 #include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
@@ -259,10 +259,12 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   session.remeasure_one = !measure.metrics.empty();
   if (options.learn_from_elsewhere && unknown_headers(spec) == nullptr && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
-  std::optional<HostCheck> check;
+  std::optional<WinnerCheck> check;
   if (options.host_check && traits(device.key).is_gpu && measure.verify)
     session.check = &check.emplace(
-        spec, size, HostCheckOptions{.seed = measure.seed, .stop = options.session.stop, .until = end_of(session)});
+        spec, size,
+        WinnerCheckOptions{
+            .seed = measure.seed, .device = device, .stop = options.session.stop, .until = end_of(session)});
   return run_session(spec, size, device, evaluator, &store, session, observer);
 }
 

@@ -23,8 +23,9 @@ struct TuningOptions {
   SessionOptions session;
   MeasureOptions measure;  ///< its metrics may name sets
   Isolation isolation = Isolation::process;
-  /// Before a GPU's winner is named best, run it on the host backend in several orders of its threads (HostCheck).
-  /// Needs a host compiler, and up to half a minute of the wall time.
+  /// Before a GPU's winner is named best, run it on the host backend in several orders of its threads, or under
+  /// compute-sanitizer if the host cannot run it (WinnerCheck). Needs a host compiler, and up to half a minute of the
+  /// wall time.
   bool host_check = false;
   bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results()).
   bool decides = true;               ///< calls are served with the winner; false when only part of a space is tuned.

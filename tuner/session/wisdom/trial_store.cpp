@@ -93,13 +93,14 @@ void TrialStore::append(const Trial& trial) {
   if (quarantine_) quarantine_->emplace(configuration, reason);
 }
 
-std::optional<std::string> TrialStore::finish(const Trial* best, std::optional<Spent> spent) {
+std::optional<std::string> TrialStore::finish(const Trial* best, std::optional<Spent> spent,
+                                              const std::string& checked) {
   writer_->flush();
   // Times of two sessions do not compare well. A resumed session had the trials of the standing one at hand.
   const bool stays =
       best && standing_ &&
       (!options_.resume || (options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns));
-  if (best && options_.decides && !stays) writer_->set_best(best->configuration.text());
+  if (best && options_.decides && !stays) writer_->set_best(best->configuration.text(), checked);
   if (!options_.decides) spent.emplace().part = true;  // nobody resumes it
   if (spent) writer_->finish(text(*spent));
   return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;

@@ -49,8 +49,8 @@ class TrialStore {
   void append(const Trial& trial);
   /// Flushes. \p best, if not null, is verified and becomes the stored best. If the standing() one was not measured
   /// again, or, in a resumed session, is faster, it stays; then returns its configuration. \p spent: of a session that
-  /// need not be resumed; nothing if it was interrupted.
-  std::optional<std::string> finish(const Trial* best, std::optional<Spent> spent);
+  /// need not be resumed; nothing if it was interrupted. \p checked: cache::BestRecord::checked.
+  std::optional<std::string> finish(const Trial* best, std::optional<Spent> spent, const std::string& checked = {});
 
  private:
   bool lacks_metrics(const Trial& trial) const;

@@ -98,6 +98,51 @@ TEST_F(HostCodeBesideKernels, IsLeftOutOfOtherConfigurationsAtOnce) {
   EXPECT_EQ(calls("k<2>"), 1);
 }
 
+/// Names that nvcc knows without an #include, and the later language.
+TEST_F(HostCodeBesideKernels, IsCompiledAtOnceWithTheRemedyThatEachConfigurationNeeds) {
+  const testing::TemporaryFolder folder;
+  folder.write("most.h", "#pragma once\n__device__ inline int most(int a, int b) { return std::max(a, b); }\n");
+  folder.write(
+      "pair.h",
+      "#pragma once\nstruct Pair { int x, y; };\n__device__ inline int most(int a, int b) { Pair p{.x = a, .y = "
+      "b}; return p.x > p.y ? p.x : p.y; }\n");
+  for (const char* const header : {"most.h", "pair.h"}) {
+    const auto compiler = counting_compiler();
+    const auto calls = [&](const char* const more, const char* const expression, const char* const macro) {
+      calls_ = 0;
+      const std::string source = std::string("#include \"") + header + "\"\n" + more +
+                                 "template <int n> __global__ void k(int* x) { *x = most(n, SIDE); }\n";
+      CompileRequest request{source, (folder / "mine.cu").string(), {expression}, {}, "sm_80"};
+      request.macros = {macro};
+      image(compiler->compile(request));
+      return calls_;
+    };
+    EXPECT_GT(calls("", "k<1>", "SIDE=2"), 1) << header;
+    EXPECT_EQ(calls("", "k<2>", "SIDE=3"), 1) << header;
+    const char* const more = "#if SIDE > 1\n__device__ int more() { return std::min(1, 2); }\n#endif\n";
+    EXPECT_GT(calls(more, "k<1>", "SIDE=2"), 1) << header;
+    EXPECT_EQ(calls(more, "k<2>", "SIDE=1"), 1) << header << ": what the header needs stays";
+  }
+  // Another configuration may compile as it is.
+  const auto compiler = counting_compiler();
+  const auto calls = [&](const char* const macro) {
+    calls_ = 0;
+    CompileRequest request{
+        "#if SIDE > 1\n#define MOST std::max\n#else\n#define MOST max\n#endif\n"
+        "__global__ void k(int* x) { *x = MOST(*x, 1); }\n",
+        "mine.cu",
+        {"k"},
+        {},
+        "sm_80"};
+    request.macros = {macro};
+    image(compiler->compile(request));
+    return calls_;
+  };
+  EXPECT_GT(calls("SIDE=2"), 1);
+  EXPECT_GT(calls("SIDE=2"), 1);
+  EXPECT_EQ(calls("SIDE=1"), 1);
+}
+
 TEST_F(HostCodeBesideKernels, IsLeftOut) {
   for (const char* const code : kHostCode) EXPECT_EQ(why_not(code + std::string(kKernel)), "") << code;
 }

@@ -76,6 +76,14 @@ std::string first_release(std::string_view line) {
   return {};
 }
 
+/// For a line of the assembler that refuses an instruction of some chips: which these are.
+std::string_view chips_with(std::string_view line) {
+  if (line.find("not supported on .target") == npos) return {};
+  if (line.find("wgmma") != npos) return " (wgmma exists for sm_90a only)";
+  if (line.find("tcgen05") != npos) return " (tcgen05 exists for sm_100a, sm_103a and sm_110a only)";
+  return {};
+}
+
 }  // namespace
 
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log) {
@@ -116,7 +124,7 @@ std::string first_error(std::string_view log, const std::vector<std::string_view
     const std::string_view line = take_line(rest);
     if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error") ||
         (line.starts_with("ptxas ") && line.find("; error ") != std::string_view::npos))
-      return std::string(trimmed(line));
+      return std::string(trimmed(line)).append(chips_with(line));
     if (const std::size_t at = line.find(": error: "); at != std::string_view::npos) {
       // `file(line): error: message`
       const std::size_t open = line.rfind('(', at);

@@ -95,6 +95,23 @@ bool are_in(const std::vector<IncludedFile>& texts, const std::vector<RefusedCod
   });
 }
 
+/// Whether one of \p errors of \p request, with the texts \p texts, is an error of each configuration. It must not
+/// come from an instantiation, which depends on arguments. The values of macros must not reach its place: they come
+/// after the includes at the beginning of the source.
+bool come_again(const CompileRequest& request, const std::vector<IncludedFile>& texts,
+                const std::vector<RefusedCode>& errors) {
+  bool in_headers = false;
+  if (!request.macros.empty()) {
+    const std::string& source = texts.front().text;
+    const std::size_t end = end_of_headers(source, texts, macro_names(request));
+    if (end == 0 || source.find("include", end) != std::string::npos) return false;
+    in_headers = true;
+  }
+  return std::ranges::any_of(errors, [&](const RefusedCode& error) {
+    return error.instantiated_at.empty() && !(in_headers && error.place.file == texts.front().path);
+  });
+}
+
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
@@ -169,12 +186,14 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> build(const CompileRequest& request, const DeviceHeaders& headers,
                                           const std::vector<IncludedFile>& texts, const std::string& target) const {
     std::optional<CompileError> first;  // of the texts as without_host_code() compiles them first
+    bool is_always_refused = false;
     // With or without the parts that were left out before, the image is the same.
     if (!is_program(request.source) && !(left_out_.knows_any() && left_out_.knows(key_of(request, texts)))) {
       auto built = build(request, headers, texts, Form{.target = target});
       auto* const error = std::get_if<CompileError>(&built);
       if (error == nullptr || refused_code(error->log).empty()) return built;
       if (misses_a_file(error->log)) return with_all_missing(request, headers, texts, std::move(*error));
+      is_always_refused = come_again(request, texts, refused_code(error->log));
       if (is_rewritten(request, texts) || are_in(texts, refused_code(error->log))) first = std::move(*error);
     }
     std::optional<CompileError> reported;
@@ -183,7 +202,10 @@ class NvrtcCompiler : public Compiler {
       if (form.in_later_language && !may_be_later) continue;
       auto built = form.is_whole ? build(request, headers, texts, form)
                                  : without_host_code(request, headers, texts, form, first);
-      if (std::holds_alternative<Built>(built)) return built;
+      if (std::holds_alternative<Built>(built)) {
+        if (form.is_whole && is_always_refused) left_out_.remember_refused(key_of(request, texts));
+        return built;
+      }
       if (!reported && !form.is_whole) reported = std::get<CompileError>(std::move(built));
     }
     return *std::move(reported);
@@ -209,7 +231,9 @@ class NvrtcCompiler : public Compiler {
     const auto add_names = [&form](const HostCode&, const auto&) {
       return !std::exchange(form.with_names_of_nvcc, true);
     };
-    const LeftOutCode::Work work{request, texts, key_of(request, texts), compile, &refused_code, add_names};
+    const auto comes_again = [&](const auto& errors) { return come_again(request, texts, errors); };
+    const LeftOutCode::Work work{request, texts,      key_of(request, texts), compile, &refused_code, add_names,
+                                 nullptr, comes_again};
     if (left_out_.compiles_as_before(work)) return *std::move(result);
     form.with_names_of_nvcc = false;
     if (auto error = left_out_.compile(work)) return *std::move(error);

@@ -83,6 +83,8 @@ CREATE TABLE best(
   noise REAL,
   samples INTEGER NOT NULL,
   measured INTEGER NOT NULL,
+  target TEXT NOT NULL,
+  checked TEXT NOT NULL,
   crc INTEGER NOT NULL,
   first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER)), place INTEGER) STRICT;
 CREATE TABLE quarantine(

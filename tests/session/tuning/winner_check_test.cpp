@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/session/tuning/host_check.hpp>
+#include <tuner/session/tuning/winner_check.hpp>
 
 #include <tests/support/testing.hpp>
 
@@ -39,14 +39,14 @@ const Configuration kBadly{{"does", "badly"}};
 
 /// An answer that finds nothing wrong, for \p reason; "": it was checked.
 auto could_not(const auto& reason) {
-  return AllOf(Field(&HostCheck::Answer::wrong, Eq(std::nullopt)), Field(&HostCheck::Answer::why_not, reason));
+  return AllOf(Field(&WinnerCheck::Answer::wrong, Eq(std::nullopt)), Field(&WinnerCheck::Answer::why_not, reason));
 }
 
-TEST(HostCheck, FindsRacesOnASmallerProblemAndLeavesWhatIsRightAlone) {
+TEST(WinnerCheck, FindsRacesOnASmallerProblemAndLeavesWhatIsRightAlone) {
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
-  HostCheck check(spec, {{{"n", 1 << 24}}, {}});
+  WinnerCheck check(spec, {{{"n", 1 << 24}}, {}});
   for (const char* race : {"next_neighbour", "sum_of_blocks"}) {
-    const auto [wrong, why_not] = check.ask(Configuration{{"mistake", race}});
+    const auto [wrong, why_not, by] = check.ask(Configuration{{"mistake", race}});
     ASSERT_TRUE(wrong) << race << why_not;
     EXPECT_THAT(wrong->message, HasSubstr("on the host backend: "));
     EXPECT_THAT(wrong->message, HasSubstr("on n=4096"));
@@ -54,44 +54,44 @@ TEST(HostCheck, FindsRacesOnASmallerProblemAndLeavesWhatIsRightAlone) {
   EXPECT_THAT(check.ask(Configuration{{"mistake", "none"}}), could_not(""));
 }
 
-TEST(HostCheck, DoesNotTrustASmallerProblemOnWhichTheDefaultIsWrongToo) {
+TEST(WinnerCheck, DoesNotTrustASmallerProblemOnWhichTheDefaultIsWrongToo) {
   const KernelSpec spec =
       does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];", "#pragma tuner default does=badly");
-  HostCheck check(spec, {});
+  WinnerCheck check(spec, {});
   EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("c[0] is ")));
 }
 
-TEST(HostCheck, TakesAVerifyProblemAtItsWord) {
+TEST(WinnerCheck, TakesAVerifyProblemAtItsWord) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
                                       "#pragma tuner default does=badly\n#pragma tuner verify n=777");
-  const auto wrong = HostCheck(spec, {}).ask(kBadly).wrong;
+  const auto wrong = WinnerCheck(spec, {}).ask(kBadly).wrong;
   ASSERT_TRUE(wrong);
   EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
 }
 
-TEST(HostCheck, SaysThatAKernelIsForGpusOnly) {
+TEST(WinnerCheck, SaysThatAKernelIsForGpusOnly) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = __nv_texture_of_a_gpu(a, i);");
-  HostCheck check(spec, {});
+  WinnerCheck check(spec, {});
   EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("does not compile")));
 }
 
-TEST(HostCheck, DoesNotTrustTheHostWithCodeThatItLeavesOut) {
+TEST(WinnerCheck, DoesNotTrustTheHostWithCodeThatItLeavesOut) {
   const KernelSpec spec =
       does_kernel("if (i >= n) return;\n#if __CUDA_ARCH__ >= 700\n  c[i] = a[i];\n#else\n  c[i] = int(does);\n#endif",
                   "#pragma tuner verify n=777");
-  HostCheck check(spec, {});
+  WinnerCheck check(spec, {});
   EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("code that `__CUDA_ARCH__` guards is left out on the host")));
 }
 
-TEST(HostCheck, KnowsWhatItHasLookedAt) {
+TEST(WinnerCheck, KnowsWhatItHasLookedAt) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
                                       "#pragma tuner default does=badly\n#pragma tuner verify n=777");
-  HostCheckOptions options;
+  WinnerCheckOptions options;
   options.trials = 1;
-  HostCheck check(spec, {}, options);
+  WinnerCheck check(spec, {}, options);
   check.expect(kBadly);
   for (int i = 0; i < 2; ++i) {
-    const auto [wrong, why_not] = check.ask(kBadly);
+    const auto [wrong, why_not, by] = check.ask(kBadly);
     ASSERT_TRUE(wrong) << why_not;
     EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
   }
@@ -100,17 +100,17 @@ TEST(HostCheck, KnowsWhatItHasLookedAt) {
   EXPECT_TRUE(check.ask(kBadly).wrong);
 }
 
-TEST(HostCheck, EndsWhenItIsStoppedOrItsTimeIsSpent) {
+TEST(WinnerCheck, EndsWhenItIsStoppedOrItsTimeIsSpent) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
   const std::atomic<bool> stop = true;
-  HostCheckOptions stopped, late, hurried;
+  WinnerCheckOptions stopped, late, hurried;
   stopped.stop = &stop;
   late.until = std::chrono::steady_clock::now();
   hurried.seconds = 0.01;
   for (const auto& [options, why] : {std::pair{stopped, "it was interrupted"},
                                      {late, "the time of the tuning ended first"},
                                      {hurried, "it takes longer than 0.01 s there"}}) {
-    HostCheck check(spec, {}, options);
+    WinnerCheck check(spec, {}, options);
     check.expect(kBadly);
     EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr(why)));
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// Before a tuning on a GPU names a configuration best, runs it on the host backend too. There the order of threads can
-/// be chosen, which shows races that the GPU's own order hides. Uses a small problem and worker processes, and measures
-/// no times.
+/// be chosen, which shows races that the GPU's own order hides. If the host cannot run it, compute-sanitizer watches it
+/// on the GPU. Uses a small problem and worker processes, and measures no times.
 
 #include <chrono>
 #include <future>
@@ -14,11 +14,13 @@
 
 namespace tuner {
 
-struct HostCheckOptions {
+struct WinnerCheckOptions {
   /// The time for all configurations together. A configuration that runs longer is given up.
   double seconds = 30;
   std::size_t trials = 16;  ///< the most configurations
   std::uint64_t seed = 1;   ///< of the inputs
+  /// Where compute-sanitizer watches what the host cannot run; nullopt: nowhere.
+  std::optional<Device> device = {};
   /// When it is set, the running configuration is given up.
   const std::atomic<bool>* stop = nullptr;
   /// From then on nothing is checked, and the running configuration is given up.
@@ -29,12 +31,12 @@ struct HostCheckOptions {
 /// `__CUDA_ARCH__` guards.
 std::string_view doubt_about_host(const KernelSpec& spec);
 
-class HostCheck final : public FinalistCheck {
+class WinnerCheck final : public FinalistCheck {
  public:
   /// \p spec and options.stop must outlive it. \p size: the problem that is tuned. Starts no process until it is asked.
-  HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options = {});
+  WinnerCheck(const KernelSpec& spec, const ProblemSize& size, WinnerCheckOptions options = {});
   /// Gives up the running configuration.
-  ~HostCheck() override;
+  ~WinnerCheck() override;
 
   /// Starts checking \p configuration on a background thread. Does nothing while another check is running, or once half
   /// of the limits is spent: the rest is for ask().
@@ -42,7 +44,9 @@ class HostCheck final : public FinalistCheck {
 
   /// Uses the largest problem that is small enough: the tuned one or one of a `verify` line. Without such a problem, it
   /// uses a smaller one of the same kind, which the kernel may not support. A result that is wrong there in every order
-  /// counts only if the kernel's default configuration gives the right one, and if there is no doubt_about_host().
+  /// counts only if the kernel's default configuration gives the right one, and if there is no doubt_about_host(). A
+  /// kernel that the host cannot run is given to Sanitizer. Its launches must not disturb a measurement, so only ask()
+  /// does this.
   Answer ask(const Configuration& configuration) override;
   /// The longest check so far.
   double seconds() const override { return longest_s_; }
@@ -52,25 +56,31 @@ class HostCheck final : public FinalistCheck {
     ProblemSize size;
     bool made_smaller = false;  ///< not named by anybody, so the kernel may not support it
   };
-  Answer look(const Configuration& configuration);
+  struct Looked {
+    Answer answer;
+    bool in_limits = true;  ///< else nothing else may look at it either
+  };
+  Looked look(const Configuration& configuration);
+  Answer look_on_host(const Configuration& configuration);
+  Answer watch(const Configuration& configuration, std::string why_not_there);
   bool must_stop() const;
   bool is_late() const;
-  std::vector<Problem> problems() const;
-  const Problem* problem_for(const Configuration& configuration, std::string& why_not);
+  std::vector<Problem> problems(const DeviceLimits& limits) const;
+  std::optional<Problem> problem_for(const DeviceLimits& limits, const Configuration& configuration,
+                                     std::string& why_not) const;
   std::optional<Trial> evaluate(const Problem& problem, const Configuration& configuration);
 
   const KernelSpec& spec_;
   ProblemSize size_;
-  HostCheckOptions options_;
-  DeviceLimits limits_;
-  std::vector<Problem> problems_;
+  WinnerCheckOptions options_;
+  std::optional<DeviceLimits> host_;
   std::map<std::string, std::unique_ptr<IsolatedEvaluator>> evaluators_;  // by problem
   double spent_s_ = 0;
   std::atomic<double> longest_s_ = 0;
   std::size_t tried_ = 0;
   std::atomic<bool> ending_ = false;
-  std::shared_future<Answer> ahead_;  // looks at one on a background thread
-  std::map<Configuration, std::shared_future<Answer>> answers_;
+  std::shared_future<Looked> ahead_;  // looks at one on a background thread
+  std::map<Configuration, std::shared_future<Looked>> answers_;
 };
 
 }  // namespace tuner

@@ -1,6 +1,7 @@
-#include <tuner/session/tuning/host_check.hpp>
+#include <tuner/session/tuning/winner_check.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -19,11 +20,15 @@
 #include <tuner/error.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
+#include <tuner/session/tuning/sanitizer.hpp>
 
 namespace tuner {
 namespace {
 
 constexpr std::size_t kMostElements = std::size_t{1} << 20;  // in all buffers together
+
+/// For compute-sanitizer's three tools, before it is known. Opening a context takes most of it.
+constexpr double kSanitizerSeconds = 6;
 
 constexpr const char* kTimeEnded = "the time of the tuning ended first; a larger budget checks it";
 
@@ -57,47 +62,45 @@ std::string_view doubt_about_host(const KernelSpec& spec) {
   return has_any ? kGuardedCode : std::string_view();
 }
 
-HostCheck::HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options)
+WinnerCheck::WinnerCheck(const KernelSpec& spec, const ProblemSize& size, WinnerCheckOptions options)
     : spec_(spec), size_(complete(spec, size)), options_(std::move(options)) {}
 
-HostCheck::~HostCheck() {
+WinnerCheck::~WinnerCheck() {
   ending_ = true;
   if (ahead_.valid()) ahead_.wait();
 }
 
-bool HostCheck::must_stop() const {
+bool WinnerCheck::must_stop() const {
   return ending_ || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
 }
 
-bool HostCheck::is_late() const { return options_.until && Clock::now() >= *options_.until; }
+bool WinnerCheck::is_late() const { return options_.until && Clock::now() >= *options_.until; }
 
-std::vector<HostCheck::Problem> HostCheck::problems() const {
+std::vector<WinnerCheck::Problem> WinnerCheck::problems(const DeviceLimits& limits) const {
   std::vector<Problem> all{{size_, false}};
-  for (const VerifyProblem& problem : verify_problems(spec_, size_, limits_))
+  for (const VerifyProblem& problem : verify_problems(spec_, size_, limits))
     if (!problem.is_own()) all.push_back({problem.size, false});
-  const auto elements = [&](const Problem& one) { return elements_of(spec_, one.size, limits_); };
+  const auto elements = [&](const Problem& one) { return elements_of(spec_, one.size, limits); };
   std::erase_if(all, [&](const Problem& one) { return elements(one) > kMostElements; });
   std::sort(all.begin(), all.end(), [&](const Problem& a, const Problem& b) { return elements(a) > elements(b); });
-  if (auto smaller = made_smaller(spec_, size_, limits_, kMostElements, names_of(spec_.sizes)))
+  if (auto smaller = made_smaller(spec_, size_, limits, kMostElements, names_of(spec_.sizes)))
     all.push_back({std::move(*smaller), true});
   return all;
 }
 
-const HostCheck::Problem* HostCheck::problem_for(const Configuration& configuration, std::string& why_not) {
-  if (problems_.empty()) {
-    limits_ = choose_device("host").device.limits;
-    problems_ = problems();
-  }
-  if (problems_.empty()) why_not = "no problem is small enough: add a `verify` line";
-  for (const Problem& problem : problems_) {
-    const auto reason = why_invalid(spec_, problem.size, limits_, configuration);
-    if (!reason) return &problem;
+std::optional<WinnerCheck::Problem> WinnerCheck::problem_for(const DeviceLimits& limits,
+                                                             const Configuration& configuration,
+                                                             std::string& why_not) const {
+  why_not = "no problem is small enough: add a `verify` line";
+  for (Problem& problem : problems(limits)) {
+    const auto reason = why_invalid(spec_, problem.size, limits, configuration);
+    if (!reason) return std::move(problem);
     why_not = first_line(*reason);
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configuration& configuration) {
+std::optional<Trial> WinnerCheck::evaluate(const Problem& problem, const Configuration& configuration) {
   std::unique_ptr<IsolatedEvaluator>& evaluator = evaluators_[problem.size.text()];
   const auto start = Clock::now();
   if (evaluator == nullptr) {
@@ -123,20 +126,30 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
   return std::nullopt;
 }
 
-HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
+WinnerCheck::Looked WinnerCheck::look(const Configuration& configuration) {
+  const auto refused = [](std::string why) { return Looked{{{}, std::move(why)}, false}; };
   if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_))
-    return {{}, "there is no kernel file with a reference"};
-  if (is_late()) return {{}, kTimeEnded};
+    return refused("there is no kernel file with a reference");
+  if (is_late()) return refused(kTimeEnded);
   if (spent_s_ >= options_.seconds || tried_++ >= options_.trials)
-    return {{}, fmt::format("its limit of {} configurations and {} s is reached", options_.trials, options_.seconds)};
+    return refused(
+        fmt::format("its limit of {} configurations and {} s is reached", options_.trials, options_.seconds));
+  Looked looked{look_on_host(configuration)};
+  if (options_.device && !looked.answer.why_not.empty() && !find_sanitizer().empty())
+    longest_s_ = std::max<double>(longest_s_, kSanitizerSeconds);
+  return looked;
+}
+
+WinnerCheck::Answer WinnerCheck::look_on_host(const Configuration& configuration) try {
   std::string unfit;
-  const Problem* const problem = problem_for(configuration, unfit);
-  if (problem == nullptr) return {{}, unfit};
+  if (!host_) host_ = choose_device(kHostBackend).device.limits;
+  const std::optional<Problem> problem = problem_for(*host_, configuration, unfit);
+  if (!problem) return {{}, unfit};
   const std::optional<Trial> trial = evaluate(*problem, configuration);
   if (!trial && must_stop()) return {{}, "it was interrupted"};
   if (!trial && is_late()) return {{}, kTimeEnded};
   if (!trial) return {{}, fmt::format("it takes longer than {} s there", options_.seconds)};
-  if (trial->verified && trial->measurement() != nullptr) return {};
+  if (trial->verified && trial->measurement() != nullptr) return {{}, {}, "host"};
 
   const std::string said = std::string(message(trial->outcome));
   const Answer wrong{WrongResult{"on the host backend: " + said}, {}};
@@ -146,7 +159,7 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
     return {{}, first_line(said) + ": " + std::string(doubt)};
   if (differs && !problem->made_smaller) return wrong;
   if (differs && spec_.default_configuration && configuration != *spec_.default_configuration &&
-      !why_invalid(spec_, problem->size, limits_, *spec_.default_configuration)) {
+      !why_invalid(spec_, problem->size, *host_, *spec_.default_configuration)) {
     const std::optional<Trial> other = evaluate(*problem, *spec_.default_configuration);
     if (other && other->verified && other->measurement() != nullptr) return wrong;
   }
@@ -156,7 +169,7 @@ HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   return {{}, first_line(error.what())};
 }
 
-void HostCheck::expect(const Configuration& configuration) try {
+void WinnerCheck::expect(const Configuration& configuration) try {
   const bool is_busy = ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
   if (is_busy || answers_.contains(configuration)) return;
   if (2 * spent_s_ >= options_.seconds || 2 * tried_ >= options_.trials) return;
@@ -165,14 +178,40 @@ void HostCheck::expect(const Configuration& configuration) try {
 } catch (const std::system_error&) {  // too many threads: ask() looks
 }
 
-HostCheck::Answer HostCheck::ask(const Configuration& configuration) {
+WinnerCheck::Answer WinnerCheck::ask(const Configuration& configuration) {
   if (ahead_.valid()) ahead_.wait();
   auto answer = answers_.find(configuration);
   if (answer == answers_.end()) {
     const auto now = [this, configuration] { return look(configuration); };
     answer = answers_.emplace(configuration, std::async(std::launch::deferred, now)).first;
   }
-  return answer->second.get();
+  const auto& [there, in_limits] = answer->second.get();
+  return in_limits && options_.device && !there.why_not.empty() ? watch(configuration, there.why_not) : there;
+}
+
+WinnerCheck::Answer WinnerCheck::watch(const Configuration& configuration, std::string why_not_there) try {
+  const auto start = Clock::now();
+  const auto left = [&] { return options_.seconds - spent_s_ - seconds_since(start); };
+  const auto may_go_on = [&] { return !must_stop() && !is_late() && left() > 0; };
+  const auto failed = [&](const std::string& why) { return Answer{{}, why_not_there + ", and " + why}; };
+  if (!may_go_on()) return {{}, std::move(why_not_there)};
+  const std::filesystem::path program = find_sanitizer();
+  if (program.empty())
+    return failed("compute-sanitizer, which checks it on the GPU, is not installed: it comes with CUDA's toolkit");
+  std::string unfit;
+  const std::optional<Problem> problem = problem_for(options_.device->limits, configuration, unfit);
+  if (!problem) return failed("for compute-sanitizer " + unfit);
+  const Sanitizer sanitizer(program, spec_, *options_.device, options_.seed);
+  std::optional<Answer> answer = sanitizer.ask(configuration, problem->size, problem->made_smaller, may_go_on);
+  if (!answer)
+    return failed(must_stop() ? "compute-sanitizer was interrupted"
+                  : is_late() ? fmt::format("compute-sanitizer did not end: {}", kTimeEnded)
+                              : fmt::format("compute-sanitizer takes longer than {} s", options_.seconds));
+  spent_s_ += seconds_since(start);
+  longest_s_ = std::max<double>(longest_s_, seconds_since(start));
+  return answer->wrong || answer->why_not.empty() ? std::move(*answer) : failed(answer->why_not);
+} catch (const std::exception& error) {
+  return {{}, why_not_there + ", and compute-sanitizer cannot check it: " + first_line(error.what())};
 }
 
 }  // namespace tuner
