@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include <cache/file/disk.hpp>
+#include <cache/file/paths.hpp>
 #include <cache/query/schema.hpp>
 
 namespace tuner::cache {
@@ -123,8 +124,9 @@ void Store::degrade(const std::string& reason, bool for_now) {
   warned_.erase("return");
   warn_once("degrade",
             fmt::format("wisdom database {} is not written to: {}; work continues in memory, and new results "
-                        "are lost when this process ends unless the file can be written again",
-                        file_.string(), reason));
+                        "are lost when this process ends unless the file can be written again{}",
+                        file_.string(), reason,
+                        file_ == user_database_file() ? ", or TUNER_CACHE_DIR names another folder" : ""));
   std::error_code error;
   const auto size = fs::file_size(file_, error);
   if (old && !error && static_cast<std::int64_t>(size) <= kMaxCopiedBytes) {

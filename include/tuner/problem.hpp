@@ -19,6 +19,11 @@ struct __half;         // cuda_fp16.h
 struct __nv_bfloat16;  // cuda_bf16.h
 struct __nv_fp8_e4m3;  // cuda_fp8.h
 struct __nv_fp8_e5m2;
+struct __nv_fp8_e8m0;
+struct __nv_fp6_e3m2;  // cuda_fp6.h
+struct __nv_fp6_e2m3;
+struct __nv_fp4_e2m1;  // cuda_fp4.h
+struct __nv_fp4x2_e2m1;
 
 namespace tuner {
 inline namespace TUNER_ABI {
@@ -103,6 +108,16 @@ constexpr int element_code() {
     return 12;
   else if constexpr (std::is_same_v<U, __nv_fp8_e5m2>)
     return 13;
+  else if constexpr (std::is_same_v<U, __nv_fp6_e3m2>)
+    return 14;
+  else if constexpr (std::is_same_v<U, __nv_fp6_e2m3>)
+    return 15;
+  else if constexpr (std::is_same_v<U, __nv_fp4_e2m1>)
+    return 16;
+  else if constexpr (std::is_same_v<U, __nv_fp4x2_e2m1>)
+    return 17;
+  else if constexpr (std::is_same_v<U, __nv_fp8_e8m0>)
+    return 18;
   else if constexpr (std::is_integral_v<U> && !std::is_same_v<U, bool> && sizeof(U) <= 8) {
     constexpr int width = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 2 : sizeof(U) == 4 ? 4 : 6;
     return width + (std::is_signed_v<U> ? 0 : 1);

@@ -71,6 +71,11 @@ typedef enum tuner_type TUNER_IS_INT {
   TUNER_DOUBLE,
   TUNER_E4M3, /* __nv_fp8_e4m3 */
   TUNER_E5M2,
+  TUNER_E3M2, /* __nv_fp6_e3m2 */
+  TUNER_E2M3,
+  TUNER_E2M1,   /* __nv_fp4_e2m1 */
+  TUNER_E2M1X2, /* __nv_fp4x2_e2m1: two numbers in a byte */
+  TUNER_E8M0,   /* __nv_fp8_e8m0 */
   TUNER_TYPE_INT = 0x7fffffff
 } tuner_type;
 

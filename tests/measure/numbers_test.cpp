@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include <tuner/backend/fill_value.hpp>
 #include <tuner/core/kernel/bindings.hpp>
@@ -43,6 +44,11 @@ TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
                {ElementType::e5m2, 57344, true},
                {ElementType::e5m2, 57345, false},
                {ElementType::e4m3, std::nan(""), true},
+               {ElementType::e3m2, 28, true},
+               {ElementType::e3m2, 29, false},
+               {ElementType::e2m1, -6, true},
+               {ElementType::e2m1x2, 7, false},
+               {ElementType::e8m0, 0x1p127, true},
                {ElementType::tf32, 3.4e38, true},
                {ElementType::tf32, 1e39, false}};
   for (const auto& [type, number, fits] : table) {
@@ -54,28 +60,28 @@ TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
   EXPECT_TRUE(store_number(bytes, ElementType::bfloat16, std::numeric_limits<std::uint64_t>::max()));
 }
 
-TEST(Tolerance, OfFp8AllowsTheNextNumberAndNoOther) {
+TEST(Tolerance, OfSmallTypesAllowsTheNextNumberAndNoOther) {
   const KernelSpec spec = parse_kernel_file(
       "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner parameter p = 1\n#pragma tuner out a[n] : e4m3\n"
       "#pragma tuner accumulates 1000000\n#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments a\n"
       "#pragma tuner instantiate k\n",
       "k.cu");
-  for (const ElementType type : {ElementType::e4m3, ElementType::e5m2}) {
-    const bool is_e5m2 = type == ElementType::e5m2;
-    const auto value = [&](int bits) {
-      const auto byte = static_cast<unsigned char>(bits);
-      return static_cast<double>(is_e5m2 ? fill_value::e5m2_value(byte) : fill_value::e4m3_value(byte));
-    };
+  const std::pair<ElementType, int> types[] = {{ElementType::e4m3, 0x7e},
+                                               {ElementType::e5m2, 0x7b},
+                                               {ElementType::e3m2, 0x1f},
+                                               {ElementType::e2m3, 0x1f},
+                                               {ElementType::e2m1, 7}};
+  for (const auto& [type, largest] : types) {
+    const auto value = [&](int bits) { return element({type, 1, {static_cast<std::byte>(bits)}}, 0); };
     const Tolerance tolerance = tolerance_for(spec, complete(spec, {{{"n", 1}}, {}}), {}, type);
     const auto differs = [&](int actual, int expected) {
-      return fill_value::differs(value(actual), value(expected), tolerance.relative, tolerance.absolute);
+      return fill_value::differs(value(actual), value(expected), tolerance.relative, tolerance.absolute,
+                                 tolerance.is_place);
     };
-    const int largest = is_e5m2 ? 0x7b : 0x7e, in_a_binade = is_e5m2 ? 4 : 8;
     for (int bits = 0; bits < largest; ++bits) {
       EXPECT_FALSE(differs(bits, bits + 1) || differs(bits + 1, bits)) << info(type).name << ' ' << bits;
-      if (bits < 2 * in_a_binade || bits + 3 > largest) continue;
-      EXPECT_TRUE(differs(bits, bits + 3) && differs(bits + 3, bits)) << info(type).name << ' ' << bits;
-      EXPECT_TRUE(differs(0, bits)) << info(type).name << ' ' << bits;
+      if (bits + 2 > largest) continue;
+      EXPECT_TRUE(differs(bits, bits + 2) && differs(bits + 2, bits)) << info(type).name << ' ' << bits;
     }
   }
 }
@@ -156,6 +162,8 @@ TEST(OutputValues, ShowElementsInAsManyDigitsAsTheyHave) {
   EXPECT_EQ(element_text(buffer<std::uint16_t>(ElementType::bfloat16, {0xc000}), 0), "-2");
   EXPECT_EQ(element_text(buffer<std::uint8_t>(ElementType::e4m3, {0x7e}), 0), "448");
   EXPECT_EQ(element_text(buffer<std::uint8_t>(ElementType::e5m2, {0x80 | 1}), 0), "-1.5258789e-05");
+  EXPECT_EQ(element_text(buffer<std::uint8_t>(ElementType::e2m1x2, {0xb2}), 0), "1|-1.5");
+  EXPECT_EQ(element_text(buffer<std::uint8_t>(ElementType::e8m0, {0x80}), 0), "2");
 }
 
 TEST(OutputValues, MeasureErrorsAgainstTheLargestExpectedElement) {

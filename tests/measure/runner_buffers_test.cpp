@@ -322,6 +322,17 @@ TEST_F(RunnerBuffers, OfNumbersAsLongAsPointersAreForPointersToPointers) {
   }
 }
 
+TEST_F(RunnerBuffers, AreComparedWithTheNamesOfAnImageThatNothingHasLoaded) {
+  const auto problem = [&](const std::string& symbol) {
+    const Image image{{}, {{"scale<32>", symbol, {}}}, {}};
+    return wrong_type(spec, size(), backend.device().limits, block(32), image).value_or("fine");
+  };
+  EXPECT_EQ(problem("_Z5scaleILi32EEvPKfPfi"), "fine");
+  EXPECT_EQ(problem("scale"), "fine") << "extern C: nothing is known";
+  EXPECT_THAT(problem("_Z5scaleILi32EEvPKfPf"), HasSubstr("scale<32> takes 2 arguments, not 3"));
+  EXPECT_THAT(problem("_Z5scaleILi32EEvPKfPdi"), HasSubstr("parameter 2 of scale<32> is double*"));
+}
+
 TEST_F(RunnerBuffers, WithoutATypeAreNotOfTheTypeOfTheNextInTheirLine) {
   spec.buffers[0].typed_neighbour = "b";
   const auto bound = bind_arguments(spec, spec.launches[0], size(), block(32));

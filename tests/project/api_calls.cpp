@@ -3,7 +3,8 @@
 #include <tuner/tuner.hpp>
 
 void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half* half, const __nv_bfloat16* bfloat16,
-           const __nv_fp8_e4m3* e4m3, __nv_fp8_e5m2* e5m2, std::size_t n, unsigned u, short s, CUstream_st* stream) {
+           const __nv_fp8_e4m3* e4m3, __nv_fp8_e5m2* e5m2, const __nv_fp4x2_e2m1* e2m1, const __nv_fp8_e8m0* scales,
+           std::size_t n, unsigned u, short s, CUstream_st* stream) {
   kernel.launch(nullptr, {n}, in, x);
   kernel.launch(0, {n}, in, x);
   kernel.launch(0, tuner::Workspace{x, 256}, {n}, in, x);
@@ -31,7 +32,7 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half*
   float of_half = tuner::reduce(half, n);
   tuner::reduce_async(half, n, &of_half, {tuner::Operation::sum, stream});
   (void)tuner::reduce_workspace_bytes(bfloat16, n);
-  kernel.launch(stream, {n}, half, bfloat16, e4m3, e5m2, x);
+  kernel.launch(stream, {n}, half, bfloat16, e4m3, e5m2, e2m1, scales, x);
   tuner::sum_matrix_2d(in, in, x, n, u, stream);
   (void)tuner::tune(kernel, {n, 10ULL});
   tuner::record(

@@ -55,7 +55,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/mpi"] = {"tuner/core", "tuner/worker"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
     rooms["tuner/convert"] = {"tuner/core", "cache"};
-    rooms["tuner/report"] = {"tuner/core", "cache", "tuner/explain"};
+    rooms["tuner/report"] = {"tuner/core", "cache", "tuner/explain", "tuner/measure"};
     rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report", "tuner/convert", "tuner/mpi"});
     // Helpers that tests share, and fakes, which know what they stand for.
     rooms["tests/support"] = rooms["tuner/session"];

@@ -295,7 +295,7 @@ class ExchangeInC(Gpus):
             self.assertEqual(_arrays.locate(Array(dtype))[1], code)
 
     def test_tells_the_types_of_fp8(self):
-        for code, name in ((10, "e4m3"), (12, "e5m2")):
+        for code, name in ((10, "e4m3"), (12, "e5m2"), (14, "e8m0")):
             array = self.array(numpy.zeros(3, numpy.uint8))
             array.code = code
             self.assertEqual(_arrays.NAMES[_arrays.locate(array)[1]], name)

@@ -246,6 +246,16 @@ __global__ void lengths(const float4* p, const Step* s, float* y, int n) {
         ran = self.axpy.run([500], {"block": 128}, T="double")
         self.assertEqual((ran.configuration, ran.launches[0]["block"][0]), ("block=128", 128))
 
+    def test_a_program_says_how_it_uses_a_kernel(self):
+        self.assertGreater(self.axpy.run([500], use="hot").median_ns, 0)
+        for call in (self.axpy.run, self.axpy.tune):
+            with self.assertRaisesRegex(tuner.Error, "has no streams and no graphs"):
+                call([500], use="graph")
+        used = tuner.Kernel(text=AXPY, name="axpy", use="stream")
+        self.assertIn("block=", used.explain([500]))
+        with self.assertRaisesRegex(tuner.Error, "did you mean 'graph'"):
+            tuner.Kernel(text=AXPY, name="axpy", use="grpah")
+
     def test_what_a_callback_raises_ends_the_tuning(self):
         def fail(finished, best_ns):
             raise KeyError("mine")

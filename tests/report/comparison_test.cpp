@@ -30,12 +30,52 @@ TEST(Comparison, ConfirmsWhatIsClearOfIntervalsAndMargin) {
 }
 
 TEST(Comparison, CannotTellWhatTheIntervalsReach) {
-  EXPECT_EQ(change(best(100, 5), best(108, 5)), Change::same);
-  EXPECT_EQ(change(best(100, 5), best(92, 5)), Change::same);
+  EXPECT_EQ(change(best(100, 5), best(108, 5)), Change::undecided);
+  EXPECT_EQ(change(best(100, 5), best(92, 5)), Change::undecided);
+  EXPECT_EQ(change(best(100, 5), best(100, 5)), Change::undecided) << "equal medians may be luck";
+}
+
+TEST(Comparison, CallsTheSameWhatCannotDifferByMoreThanTheMargin) {
+  EXPECT_EQ(change(best(100), best(100.5)), Change::same);
+  EXPECT_EQ(change(best(100.5), best(100)), Change::same);
+  EXPECT_EQ(change(best(100, 5), best(108, 5), {.margin = 0.25}), Change::same);
+}
+
+TEST(Comparison, SaysWhyInOneClause) {
+  const auto why = [](double b, double half_percent) {
+    return compare({best(100, half_percent)}, {best(b, half_percent)}).at(0).why;
+  };
+  EXPECT_EQ(why(110, .1), "the 95% intervals allow no less than 1%, 30 and 30 samples of one tuning each");
+  EXPECT_EQ(why(100, .1), "the 95% intervals allow no more than 1%, 30 and 30 samples of one tuning each");
+  EXPECT_EQ(why(100, 5), "the 95% intervals allow more and less than 1%, 30 and 30 samples of one tuning each");
+}
+
+TEST(Comparison, LetsANewMeasurementDecide) {
+  std::vector<Compared> all = compare({best(100, 1, 1), best(100, 1, 2)}, {best(150, 1, 1), best(101, 1, 2)});
+  PairedComparison measured;
+  measured.verdict = Difference::slower;
+  measured.ratio = 1.3, measured.low = 1.2, measured.high = 1.4;
+  measured.confidence = 0.9995;
+  measured.placements = 12;
+  decide_by(all[1], measured, 4);
+  EXPECT_EQ(all[1].change, Change::slower);
+  EXPECT_EQ(all[1].why, "the 99.95% interval excludes 1, 12 placements measured in 4 s");
+  EXPECT_EQ(*all[1].ratio, 1.3);
+  measured.verdict = Difference::same;
+  decide_by(all[0], measured, 4);
+  EXPECT_EQ(all[0].why, "the 99.95% interval allows no more than 1%, 12 placements measured in 4 s");
+  sort(all);
+  EXPECT_EQ(all[0].change, Change::slower);
+  measured = {};
+  measured.placements = 7, measured.next_look = 12;
+  decide_by(all[0], measured, 10);
+  EXPECT_EQ(all[0].change, Change::undecided);
+  EXPECT_EQ(all[0].why, "only 7 of 12 placements were measured in 10 s");
+  EXPECT_FALSE(all[0].low);
 }
 
 TEST(Comparison, DoesNotCallTheDifferenceOfTwoRunsAChange) {
-  EXPECT_EQ(change(best(100), best(100.9)), Change::same);
+  EXPECT_EQ(change(best(100), best(100.9)), Change::undecided);
   EXPECT_EQ(change(best(100), best(100.9), {.margin = 0}), Change::slower);
   EXPECT_EQ(change(best(100.9), best(100), {.margin = 0}), Change::faster);
 }
@@ -52,7 +92,7 @@ TEST(Comparison, DecidesNothingWithoutIntervals) {
   cache::BestRecord bare = best(300);
   bare.low_ns = bare.high_ns = std::numeric_limits<double>::quiet_NaN();
   const auto all = compare({best(100)}, {bare}, {});
-  EXPECT_EQ(all.at(0).change, Change::same);
+  EXPECT_EQ(all.at(0).change, Change::undecided);
   EXPECT_TRUE(all[0].ratio);
   EXPECT_FALSE(all[0].low);
 }

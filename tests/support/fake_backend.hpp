@@ -173,7 +173,7 @@ class FakeBackend : public Backend {
     for (std::size_t i = 0; i < count; ++i) {
       const double a = at(actual, i), e = at(expected, i);
       result.largest_error = std::max(result.largest_error, fill_value::relative_error(a, e));
-      if (!fill_value::differs(a, e, tolerance.relative, tolerance.absolute)) continue;
+      if (!fill_value::differs(a, e, tolerance.relative, tolerance.absolute, tolerance.is_place)) continue;
       if (result.mismatches++ == 0) result.first_index = i, result.actual = a, result.expected = e;
     }
     return result;

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -235,7 +236,18 @@ struct Comparison {
   std::uint64_t first_index = 0;    ///< of the first mismatch
   double actual = 0, expected = 0;  ///< there
   double largest_error = 0;         ///< relative, over all elements
+  /// With Tolerance::is_place: how many numbers are not the expected ones; how many of those are less; and how many are
+  /// nearer to zero.
+  std::uint64_t off = 0, less = 0, nearer = 0;
 };
+
+/// Counts a number in `off`, `less` and `nearer` of \p found.
+inline void count_direction(Comparison& found, double actual, double expected) {
+  if (actual == expected) return;
+  ++found.off;
+  if (actual < expected) ++found.less;
+  if (std::abs(actual) < std::abs(expected)) ++found.nearer;
+}
 
 /// Times the work that is enqueued on one stream between two calls, without waiting for it. For one thread at a time,
 /// with the backend's context current and the stream not captured. Does not throw: if a time cannot be measured, there

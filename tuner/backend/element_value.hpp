@@ -22,7 +22,24 @@ using Half = SmallFloat<unsigned short, fill_value::half_value, fill_value::half
 using Bfloat16 = SmallFloat<unsigned short, fill_value::bfloat16_value, fill_value::bfloat16_bits>;
 using E4m3 = SmallFloat<unsigned char, fill_value::e4m3_value, fill_value::e4m3_bits>;
 using E5m2 = SmallFloat<unsigned char, fill_value::e5m2_value, fill_value::e5m2_bits>;
+using E3m2 = SmallFloat<unsigned char, fill_value::e3m2_value, fill_value::e3m2_bits>;
+using E2m3 = SmallFloat<unsigned char, fill_value::e2m3_value, fill_value::e2m3_bits>;
+using E2m1 = SmallFloat<unsigned char, fill_value::e2m1_value, fill_value::e2m1_bits>;
+using E8m0 = SmallFloat<unsigned char, fill_value::e8m0_value, fill_value::e8m0_bits>;
 using Tf32 = SmallFloat<unsigned, fill_value::float_of, fill_value::tf32_bits>;
+
+/// Two numbers of e2m1 in one byte.
+struct E2m1x2 {
+  unsigned char bits = 0;
+  static E2m1x2 of(float low, float high) {
+    return {static_cast<unsigned char>(fill_value::e2m1_bits(low) | fill_value::e2m1_bits(high) << 4)};
+  }
+  static E2m1x2 of(float both) { return of(both, both); }
+  float value(int part = 0) const { return fill_value::e2m1_value(static_cast<unsigned char>(bits >> (4 * part))); }
+};
+/// The numbers in one T.
+template <typename T>
+constexpr int parts_of = std::is_same_v<T, E2m1x2> ? 2 : 1;
 
 /// \p use(T()) for the C++ type T of \p type.
 template <typename Use>
@@ -54,6 +71,16 @@ auto with_type(ElementType type, Use use) {
       return use(E4m3{});
     case ElementType::e5m2:
       return use(E5m2{});
+    case ElementType::e3m2:
+      return use(E3m2{});
+    case ElementType::e2m3:
+      return use(E2m3{});
+    case ElementType::e2m1:
+      return use(E2m1{});
+    case ElementType::e2m1x2:
+      return use(E2m1x2{});
+    case ElementType::e8m0:
+      return use(E8m0{});
     case ElementType::tf32:
       return use(Tf32{});
     case ElementType::float64:
@@ -70,11 +97,13 @@ T element_at(const void* from, std::size_t i) {
   return value;
 }
 
-/// \p value as a number: a type that C++ does not have as float.
+/// \p value as a number: a type that C++ does not have as float. \p part: which of parts_of<T>.
 template <typename T>
-auto number(T value) {
+auto number(T value, [[maybe_unused]] int part = 0) {
   if constexpr (std::is_arithmetic_v<T>) {
     return value;
+  } else if constexpr (parts_of<T> > 1) {
+    return value.value(part);
   } else {
     return value.value();
   }

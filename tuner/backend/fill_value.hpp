@@ -99,43 +99,76 @@ TUNER_FILL_FUNCTION unsigned tf32_bits(float value) {
   return (bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu;
 }
 
-/// \p value in a type of 8 bits with \p fraction bits of fraction: rounded to nearest even. Larger magnitudes and
-/// infinities become \p largest, and NaN 0x7f, as PTX's `cvt.rn.satfinite` has it.
-TUNER_FILL_FUNCTION unsigned char fp8_bits(float value, unsigned fraction, unsigned bias, unsigned largest) {
-  const unsigned sign = (float_bits(value) >> 24) & 0x80u;
+/// A type of 8, 6 or 4 bits: its bits of fraction, the bias of its exponent, its largest number, its sign's bit, and
+/// the bits that NaN becomes.
+struct SmallFormat {
+  unsigned fraction, bias, largest, sign, nan;
+};
+/// \p value in \p format: rounded to nearest even. Larger magnitudes and infinities become the largest number, as
+/// PTX's `cvt.rn.satfinite` has it.
+TUNER_FILL_FUNCTION unsigned char small_bits(float value, SmallFormat format) {
+  const unsigned sign = float_bits(value) >> 31 != 0 ? format.sign : 0;
   const unsigned magnitude = float_bits(value) & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return 0x7f;
-  const unsigned dropped = 23u - fraction;
+  if (magnitude > 0x7f800000u) return static_cast<unsigned char>(format.nan);
+  const unsigned dropped = 23u - format.fraction;
   unsigned rounded = 0;
-  if (magnitude >= (128u - bias) << 23) {  // normal
+  if (magnitude >= (128u - format.bias) << 23) {  // normal
     const unsigned half_unit = (1u << (dropped - 1u)) - 1u + ((magnitude >> dropped) & 1u);
-    rounded = (magnitude - ((127u - bias) << 23) + half_unit) >> dropped;
+    rounded = (magnitude - ((127u - format.bias) << 23) + half_unit) >> dropped;
   } else {  // a multiple of the smallest number, which is the last place of this one
-    const unsigned shifted = (128u - bias + dropped) << 23;
+    const unsigned shifted = (128u - format.bias + dropped) << 23;
     rounded = float_bits(float_of(magnitude) + float_of(shifted)) - shifted;
   }
-  return static_cast<unsigned char>(sign | (rounded < largest ? rounded : largest));
+  return static_cast<unsigned char>(sign | (rounded < format.largest ? rounded : format.largest));
 }
-TUNER_FILL_FUNCTION unsigned char e4m3_bits(float value) { return fp8_bits(value, 3, 7, 0x7e); }
-TUNER_FILL_FUNCTION unsigned char e5m2_bits(float value) { return fp8_bits(value, 2, 15, 0x7b); }
-TUNER_FILL_FUNCTION float e4m3_value(unsigned char bits) {
-  const unsigned sign = (bits & 0x80u) << 24;
-  const unsigned magnitude = bits & 0x7fu;
-  if (magnitude == 0x7fu) return float_of(sign | 0x7fc00000u);
-  if (magnitude >= 8u) return float_of(sign | ((magnitude << 20) + (120u << 23)));
-  const float subnormal = static_cast<float>(magnitude) * 0x1p-9f;  // exact
+/// The finite number with these \p bits. Bits above the sign have no meaning.
+TUNER_FILL_FUNCTION float small_value(unsigned char bits, SmallFormat format) {
+  const unsigned sign = (bits & format.sign) != 0 ? 0x80000000u : 0;
+  const unsigned magnitude = bits & (format.sign - 1u), dropped = 23u - format.fraction;
+  if (magnitude >> format.fraction != 0)
+    return float_of(sign | ((magnitude << dropped) + ((127u - format.bias) << 23)));
+  const float step = float_of((128u - format.bias - format.fraction) << 23);
+  const float subnormal = static_cast<float>(magnitude) * step;  // exact
   return sign != 0 ? -subnormal : subnormal;
+}
+TUNER_FILL_FUNCTION unsigned char e4m3_bits(float value) { return small_bits(value, {3, 7, 0x7e, 0x80, 0x7f}); }
+TUNER_FILL_FUNCTION unsigned char e5m2_bits(float value) { return small_bits(value, {2, 15, 0x7b, 0x80, 0x7f}); }
+TUNER_FILL_FUNCTION unsigned char e3m2_bits(float value) { return small_bits(value, {2, 3, 0x1f, 0x20, 0x1f}); }
+TUNER_FILL_FUNCTION unsigned char e2m3_bits(float value) { return small_bits(value, {3, 1, 0x1f, 0x20, 0x1f}); }
+TUNER_FILL_FUNCTION unsigned char e2m1_bits(float value) { return small_bits(value, {1, 1, 7, 8, 7}); }
+TUNER_FILL_FUNCTION float e4m3_value(unsigned char bits) {
+  if ((bits & 0x7fu) == 0x7fu) return float_of((bits & 0x80u) << 24 | 0x7fc00000u);
+  return small_value(bits, {3, 7, 0x7e, 0x80, 0x7f});
 }
 /// e5m2 is the first byte of a half.
 TUNER_FILL_FUNCTION float e5m2_value(unsigned char bits) { return half_value(static_cast<unsigned short>(bits << 8)); }
+TUNER_FILL_FUNCTION float e3m2_value(unsigned char bits) { return small_value(bits, {2, 3, 0x1f, 0x20, 0x1f}); }
+TUNER_FILL_FUNCTION float e2m3_value(unsigned char bits) { return small_value(bits, {3, 1, 0x1f, 0x20, 0x1f}); }
+TUNER_FILL_FUNCTION float e2m1_value(unsigned char bits) { return small_value(bits, {1, 1, 7, 8, 7}); }
 
-/// Whether \p actual differs from \p expected by more than the tolerance. NaN always differs; infinities must be equal.
-TUNER_FILL_FUNCTION bool differs(double actual, double expected, double relative, double absolute) {
+/// The power of two that is not below the magnitude of \p value, as PTX's `cvt.rp.satfinite.ue8m0x2` has it.
+TUNER_FILL_FUNCTION unsigned char e8m0_bits(float value) {
+  const unsigned magnitude = float_bits(value) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0xff;
+  if (magnitude <= 0x400000u) return 0;  // 2^-127, the smallest
+  const unsigned rounded = (magnitude + 0x7fffffu) >> 23;
+  return static_cast<unsigned char>(rounded < 0xfeu ? rounded : 0xfeu);
+}
+TUNER_FILL_FUNCTION float e8m0_value(unsigned char bits) {
+  if (bits == 0xffu) return float_of(0x7fffffffu);
+  return bits == 0 ? 0x1p-127f : float_of(static_cast<unsigned>(bits) << 23);
+}
+
+/// Whether \p actual differs from \p expected by more than the tolerance (core/kernel/buffer_contents.hpp). NaN always
+/// differs; infinities must be equal.
+TUNER_FILL_FUNCTION bool differs(double actual, double expected, double relative, double absolute, bool is_place) {
   if (actual == expected) return false;
   const double error = actual < expected ? expected - actual : actual - expected;
-  const double size = expected < 0 ? -expected : expected;
+  const double size = expected < 0 ? -expected : expected, other = actual < 0 ? -actual : actual;
   if (!(size < __builtin_huge_val()) || !(error < __builtin_huge_val())) return true;
-  return !(error <= absolute + relative * size);
+  if (!is_place) return !(error <= absolute + relative * size);
+  const double place = relative * (other < size ? other : size);
+  return !(error <= (place < absolute ? absolute : place));
 }
 
 /// |actual - expected| / |expected|; 0 if they are equal, infinity if the quotient is not finite.
@@ -158,3 +191,5 @@ TUNER_FILL_FUNCTION double relative_error(double actual, double expected) {
 //
 //   iota      i. Floating types round it from double, those other than float and double through float. Integers are i
 //             modulo 2^bits.
+//
+// Element i of e2m1x2 holds numbers 2i and 2i + 1 of e2m1, the first in the lower bits.

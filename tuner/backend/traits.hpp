@@ -23,6 +23,9 @@ inline constexpr const char* kGuardedCode = "code that `__CUDA_ARCH__` guards is
 inline constexpr const char* kTensorCores = "nvcuda::wmma is for tensor cores, which only a GPU has";
 inline constexpr const char* kForGpus = ", which is for GPUs";
 
+/// The host backend's message about an access that a GPU does not make begins with this.
+inline constexpr const char* kMisaligned = "misaligned access, on which a GPU faults";
+
 struct BackendTraits {
   bool is_gpu = true;          ///< has counters, an energy sensor and machine code to show; much faster than a CPU
   bool keeps_objects = false;  ///< its compiler keeps its images, so they need not be stored

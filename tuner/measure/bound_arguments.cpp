@@ -10,7 +10,9 @@
 #include <tuner/backend/element_value.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/launches.hpp>
 #include <tuner/core/values/element_type.hpp>
+#include <tuner/measure/expressions.hpp>
 
 namespace tuner {
 namespace {
@@ -136,14 +138,18 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
                                       const std::vector<BoundArgument>& arguments,
                                       const std::vector<std::string>& taken) {
   if (taken.empty()) return std::nullopt;
-  const std::string place = launch.location.text();
-  const std::string here = place.empty() ? "" : place + ": ";
+  const auto at = [&](std::size_t i) {
+    const std::vector<SourceLocation>& places = launch.argument_locations;
+    const std::string place = (i < places.size() ? places[i] : launch.location).text();
+    return place.empty() ? "" : place + ": ";
+  };
   if (taken.size() != arguments.size())
-    return here + expression + " takes " + std::to_string(taken.size()) + " arguments, not " +
+    return at(0) + expression + " takes " + std::to_string(taken.size()) + " arguments, not " +
            std::to_string(arguments.size());
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const BoundArgument& argument = arguments[i];
     const bool buffer = argument.kind == BoundArgument::Kind::buffer;
+    const std::string here = at(i);
     if (argument.kind == BoundArgument::Kind::constant) continue;
     if (argument.kind == BoundArgument::Kind::null_pointer) {
       if (is_pointer(taken[i])) continue;
@@ -168,6 +174,19 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
                                                                : type) +
            ", but parameter " + std::to_string(i + 1) + " of " + expression + " is " + taken[i] +
            (buffer ? about_its_line(spec.buffers[argument.index]) : "");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> wrong_type(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                      const Configuration& configuration, const Image& image) {
+  for (const ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
+    const std::optional<std::size_t> at = find_function(image, launch.expression);
+    if (!at) continue;
+    if (auto wrong =
+            wrong_type(spec, *launch.spec, launch.expression, bind_arguments(spec, *launch.spec, size, configuration),
+                       parameter_types(image.functions[*at].symbol)))
+      return wrong;
   }
   return std::nullopt;
 }

@@ -44,6 +44,11 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
                                       const std::vector<BoundArgument>& arguments,
                                       const std::vector<std::string>& taken);
 
+/// The first wrong_type() of the launches of \p configuration, from the names of the functions in \p image, which needs
+/// no device. Precondition: why_invalid() finds no reason.
+std::optional<std::string> wrong_type(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                      const Configuration& configuration, const Image& image);
+
 /// Writes \p value as a number of \p type (at most 8 bytes) to \p to. For integer types, the fraction is dropped; types
 /// that C++ does not have are rounded from float. Writes nothing and returns false if the type cannot hold the value,
 /// also if a finite number would become infinite.

@@ -187,7 +187,9 @@ double ProblemBuffer::largest_expected() const {
   double largest = 0;
   for (const NumberRun& run : compared.value_or(std::vector<NumberRun>{{0, count}}))
     for (std::size_t i = run.begin; i < run.end; ++i)
-      if (const double number = std::abs(element(all, i)); std::isfinite(number)) largest = std::max(largest, number);
+      for (int part = 0; part < info(type).parts; ++part)
+        if (const double number = std::abs(element(all, i, part)); std::isfinite(number))
+          largest = std::max(largest, number);
   return largest;
 }
 
@@ -248,10 +250,28 @@ bool ProblemBuffer::choose_poison() {
   return false;
 }
 
+/// Rounding errors go both ways, and few results are so near to the middle of two numbers that they differ. Most of
+/// them the next number, all in one direction, are a quantiser that rounds otherwise or has another scale.
+std::optional<std::string> ProblemBuffer::bias(const Comparison& found) const {
+  constexpr std::uint64_t kFewest = 16;
+  const std::uint64_t numbers = compared_count() * static_cast<std::uint64_t>(info(type).parts);
+  if (spec->record || found.off < kFewest || found.off < numbers / 2) return std::nullopt;
+  const bool less = found.less == found.off, greater = found.less == 0, nearer = found.nearer == found.off;
+  if (!less && !greater && !nearer && found.nearer != 0) return std::nullopt;
+  const char* const where = less      ? "less than"
+                            : greater ? "greater than"
+                            : nearer  ? "nearer to zero than"
+                                      : "farther from zero than";
+  return fmt::format(
+      "{}: {} of {} numbers are {} expected, all by one place of {}; does a quantiser truncate? If it may, "
+      "add `tolerance relative {} absolute {}`",
+      spec->name, found.off, numbers, where, type_text(), 2 * info(type).epsilon, info(type).step);
+}
+
 std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
   if (count == 0) return std::nullopt;
   const Comparison found = compare(Within::tolerance);
-  if (found.mismatches == 0) return std::nullopt;
+  if (found.mismatches == 0) return bias(found);
   const std::string element = element_name(*spec, static_cast<std::int64_t>(found.first_index));
   const Number number = number_at(found.first_index);
   const auto shown = [&](double value) {
@@ -263,8 +283,10 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
     return fmt::format("{} was not written, expected {} {}", element, shown(found.expected), differing);
   std::string allowed;
   if (info(number.type).is_floating)
-    allowed = fmt::format("{}{:.2g}", kAllowed,
-                          number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
+    allowed = number.tolerance.is_place && number.tolerance.relative > 0
+                  ? fmt::format("{}one place of {}", kAllowed, info(number.type).name)
+                  : fmt::format("{}{:.2g}", kAllowed,
+                                number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
   std::string hint;
   if (adds_to_poison(number, pass))
     hint =

@@ -114,6 +114,7 @@ struct ProblemBuffer {
   unsigned char poison_of(std::size_t pass) const { return pass == 0 ? answer().poison : kPoisons[1]; }
   /// The first element that differs from the expected one.
   std::optional<std::string> mismatch(std::size_t pass) const;
+  std::optional<std::string> bias(const Comparison& found) const;
 
  private:
   Number number_at(std::size_t element) const;

@@ -370,7 +370,8 @@ std::optional<Outcome> Runner::run_interleaved(const Configuration& configuratio
       if (i > 0 && why_invalid(spec_, problem.size(), limits(), configuration)) continue;
       auto seen = judge(problem, ready(problem, configuration, *image, module), kWhileInterleaved);
       if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // too slow this way, but not wrong
-      if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, kWhileInterleaved);
+      auto* const error = seen ? std::get_if<LaunchError>(&*seen) : nullptr;
+      if (error && error->message.find(kMisaligned) == std::string::npos) error->message.insert(0, kWhileInterleaved);
       if (seen) return seen;
     }
   }

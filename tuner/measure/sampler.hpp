@@ -82,9 +82,9 @@ class Sampler {
   /// reduce \p pause_left_s until it is used up.
   std::variant<Group, Outcome> take(const TimedWork& work, std::size_t samples, SampleRuns batch, double run_s,
                                     double& pause_left_s, const Announce& announce);
-  /// The runs that make a sample long enough for the clock. One if samples are cold or prepared. If a run takes less
-  /// time when an earlier one has done its work: one, too, and runs with refills in a graph, where one run would be
-  /// hidden behind the graph's own launch.
+  /// The runs that make a sample long enough for the clock. One if samples are cold or prepared. Runs may take less
+  /// time when an earlier one has done their work. Then it is one too; in a graph, whose launch takes longer than a
+  /// short run, each run is refilled instead.
   std::variant<SampleRuns, Outcome> batch_for(const TimedWork& work, double run_s, double& pause_left_s,
                                               const Announce& announce);
 

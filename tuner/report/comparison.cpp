@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner::report {
@@ -39,21 +41,36 @@ bool has_interval(const cache::BestRecord& best) {
          std::isfinite(best.high_ns);
 }
 
+std::string percent(double share) { return fmt::format("{:.3g}%", 100 * share); }
+
+std::string stored_samples(const cache::BestRecord& a, const cache::BestRecord& b) {
+  return fmt::format("{} and {} samples of one tuning each", a.samples, b.samples);
+}
+
 Compared compare_pair(const cache::BestRecord& a, const cache::BestRecord& b, double margin) {
-  Compared out{Change::same,
-               a,
-               b,
-               {},
-               {},
-               {},
-               a.kernel.source_hash == b.kernel.source_hash,
-               a.environment.same_software(b.environment)};
+  Compared out;
+  out.a = a;
+  out.b = b;
+  out.same_source = a.kernel.source_hash == b.kernel.source_hash;
+  out.same_software = a.environment.same_software(b.environment);
   if (a.median_ns > 0 && b.median_ns > 0) out.ratio = b.median_ns / a.median_ns;
-  if (!has_interval(a) || !has_interval(b)) return out;
+  if (!has_interval(a) || !has_interval(b)) {
+    out.why = "a result has no interval";
+    return out;
+  }
   out.low = b.low_ns / a.high_ns;
   out.high = b.high_ns / a.low_ns;
-  if (*out.low > 1 + margin) out.change = Change::slower;
-  if (*out.high < 1 / (1 + margin)) out.change = Change::faster;
+  if (*out.low > 1 + margin)
+    out.change = Change::slower;
+  else if (*out.high < 1 / (1 + margin))
+    out.change = Change::faster;
+  else if (*out.low >= 1 / (1 + margin) && *out.high <= 1 + margin)
+    out.change = Change::same;
+  out.why = fmt::format("the 95% intervals {} {}, {}",
+                        out.change == Change::undecided ? "allow more and less than"
+                        : out.change == Change::same    ? "allow no more than"
+                                                        : "allow no less than",
+                        percent(margin), stored_samples(a, b));
   return out;
 }
 
@@ -66,7 +83,7 @@ std::pair<int, double> order(const Compared& one) {
 }  // namespace
 
 std::string_view name(Change change) {
-  constexpr std::string_view names[] = {"slower", "faster", "no significant change", "only in A", "only in B"};
+  constexpr std::string_view names[] = {"slower", "faster", "undecided", "same", "only in A", "only in B"};
   return names[static_cast<std::size_t>(change)];
 }
 
@@ -74,17 +91,55 @@ std::vector<Compared> compare(const std::vector<cache::BestRecord>& a, const std
                               const CompareOptions& options) {
   const Latest in_a = latest_of(a, options.across_devices), in_b = latest_of(b, options.across_devices);
   std::vector<Compared> all;
+  const auto one_sided = [&all](Change change, const cache::BestRecord& best) {
+    Compared& one = all.emplace_back();
+    one.change = change;
+    (change == Change::only_a ? one.a : one.b) = best;
+  };
   for (const auto& [what, one] : in_a) {
     const auto other = in_b.find(what);
     if (other != in_b.end())
       all.push_back(compare_pair(*one, *other->second, options.margin));
     else
-      all.push_back({Change::only_a, *one, {}, {}, {}, {}});
+      one_sided(Change::only_a, *one);
   }
   for (const auto& [what, one] : in_b)
-    if (!in_a.count(what)) all.push_back({Change::only_b, {}, *one, {}, {}, {}});
-  std::stable_sort(all.begin(), all.end(), [](const Compared& x, const Compared& y) { return order(x) < order(y); });
+    if (!in_a.count(what)) one_sided(Change::only_b, *one);
+  sort(all);
   return all;
+}
+
+void decide_by(Compared& one, const PairedComparison& measured, double seconds, const CompareOptions& options) {
+  one.measured = measured;
+  one.change = measured.verdict == Difference::slower   ? Change::slower
+               : measured.verdict == Difference::faster ? Change::faster
+               : measured.verdict == Difference::same   ? Change::same
+                                                        : Change::undecided;
+  if (measured.placements > 0) one.ratio = measured.ratio;
+  one.low.reset();
+  one.high.reset();
+  if (measured.confidence <= 0) {
+    one.why = fmt::format("only {} of {} placements were measured in {:.3g} s", measured.placements, measured.next_look,
+                          seconds);
+    return;
+  }
+  one.low = measured.low;
+  one.high = measured.high;
+  const std::string margin = percent(options.margin);
+  one.why = fmt::format("the {:.6g}% interval {}, {} placements measured in {:.3g} s", 100 * measured.confidence,
+                        one.change == Change::undecided ? "contains 1 and reaches beyond " + margin
+                        : one.change == Change::same    ? "allows no more than " + margin
+                                                        : "excludes 1",
+                        measured.placements, seconds);
+}
+
+void call_equal(Compared& one) {
+  one.change = Change::same;
+  one.why = "both have the same source and configuration";
+}
+
+void sort(std::vector<Compared>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Compared& x, const Compared& y) { return order(x) < order(y); });
 }
 
 }  // namespace tuner::report

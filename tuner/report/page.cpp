@@ -204,7 +204,7 @@ Json json_trials(const Tuning& tuning) {
 Json json_device(const cache::DeviceRecord& device) {
   Json json{{"key", shown(device.key)}, {"name", shown(device.name.empty() ? device.key : device.name)}};
   const Json seen = json_or_discarded(device.properties);
-  for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"})
+  for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s", "launch_ns"})
     if (const auto at = seen.find(name); at != seen.end() && at->is_number() && at->get<double>() > 0)
       json[name] = number(at->get<double>());
   return json;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
+#include <tuner/search/apart_values.hpp>
 #include <tuner/search/candidates.hpp>
 #include <tuner/search/rank_model.hpp>
 #include <tuner/search/registry.hpp>
@@ -12,12 +14,15 @@ namespace {
 constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits
 constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at least this many
 
+constexpr std::size_t kVisitEvery = 3;  // one in so many proposals is a visit, while there are values to visit
+
 constexpr double kFinishing = 0.5;    // weight of the model's doubt at the end of the budget
 constexpr std::size_t kJudged = 256;  // wanted configurations that the probability of an improvement considers
 
 /// Proposes the candidate (candidates.hpp) with the highest expected improvement in a model of ranks (rank_model.hpp).
 /// Judges compiled proposals that wait for the device again, with the compiler's report: the more promising ones run
-/// first, and those much worse than a new proposal are given up.
+/// first, and those much worse than a new proposal are given up. Every third proposal visits a value that few
+/// configurations can take (apart_values.hpp).
 class Auto final : public BasicStrategy {
  public:
   struct Options {
@@ -31,6 +36,7 @@ class Auto final : public BasicStrategy {
     Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, plus an eighth of all
     Option<double> restless{"restless", 4, 0, 1000};       // after these, the factor of the doubt in every second fit
 
+    Option<double> visits{"visits", 0.05, 0, 1};    // share of the expected trials for each value that is apart
     Option<double> finish{"finish", 0.2, 0, 1};     // share of the expected trials for local search at the end
     Option<bool> compiler{"compiler", true, 0, 1};  // whether it uses the compiler's report
 
@@ -40,13 +46,17 @@ class Auto final : public BasicStrategy {
     Option<std::size_t> splits{"splits", 12, 1, 1000};  // tried at a node
     Option<std::size_t> leaf{"leaf", 1, 1, 1000};
     auto all() {
-      return std::tie(start, start_share, elites, parents, crossings, pool, boldness, patience, restless, finish,
-                      compiler, give_up, exchange, trees, splits, leaf);
+      return std::tie(start, start_share, elites, parents, crossings, pool, boldness, patience, restless, visits,
+                      finish, compiler, give_up, exchange, trees, splits, leaf);
     }
   };
 
   Auto(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
-      : BasicStrategy(space, options), options_(own), model_(space, {own.trees, own.splits, own.leaf}, own.compiler) {
+      : BasicStrategy(space, options),
+        options_(own),
+        model_(space, {own.trees, own.splits, own.leaf}, own.compiler),
+        apart_(space, {own.trees, own.splits, own.leaf},
+               static_cast<std::size_t>(own.visits * static_cast<double>(planned_trials())), options.seed) {
     const double most = std::max(4.0, own.start_share * static_cast<double>(planned_trials()));
     start_ = static_cast<std::size_t>(std::min(static_cast<double>(own.start), most));
   }
@@ -81,7 +91,10 @@ class Auto final : public BasicStrategy {
 
   Options options_;
   RankModel model_;
-  std::vector<Wanted> queue_;  // the model's next proposals, best last
+  ApartValues apart_;
+  std::set<Index> visits_;       // proposals of apart_ without a result
+  std::size_t since_visit_ = 0;  // proposals
+  std::vector<Wanted> queue_;    // the model's next proposals, best last
   double boldness_ = 1;
   std::size_t refits_ = 0;
   std::size_t may_give_up_ = 0;  // proposals, until the next result
@@ -95,6 +108,7 @@ class Auto final : public BasicStrategy {
 };
 
 void Auto::on_result(const Observation& observation, Origin) {
+  visits_.erase(observation.index);
   if (observation.resources) model_.compiled(observation.index, *observation.resources);
   may_give_up_ = options_.exchange;
   if (!history_.best() || history_.best()->index != observation.index) return;
@@ -104,6 +118,13 @@ void Auto::on_result(const Observation& observation, Origin) {
 
 std::optional<Index> Auto::next() {
   if (!model_.has_choice()) return std::nullopt;
+  if (!finishing() && ++since_visit_ >= kVisitEvery) {
+    since_visit_ = 0;
+    if (const auto index = apart_.next(history_)) {
+      visits_.insert(*index);
+      return index;
+    }
+  }
   if (fit_is_due()) refit();
   while (!queue_.empty()) {
     const Index index = queue_.back().index;
@@ -143,7 +164,9 @@ std::optional<std::vector<Index>> Auto::reconsider(std::span<const Index> waitin
   if (fit_is_due()) refit();
   std::vector<Wanted> ranked;
   const std::vector<Prediction> predictions = model_.predict_compiled(waiting, history_.known(), random_);
-  for (std::size_t i = 0; i < waiting.size(); ++i) ranked.push_back({merit(predictions[i]), waiting[i]});
+  // The model cannot judge a visit: it always runs, and first.
+  for (std::size_t i = 0; i < waiting.size(); ++i)
+    ranked.push_back({visits_.contains(waiting[i]) ? HUGE_VAL : merit(predictions[i]), waiting[i]});
   std::ranges::stable_sort(ranked, std::greater(), &Wanted::merit);
   const double least = queue_.empty() ? 0 : options_.give_up * queue_.back().merit;
   for (; may_give_up_ > 0 && ranked.size() > kAlwaysRun && ranked.back().merit < least; --may_give_up_)

@@ -73,10 +73,12 @@ const char* or_null(const std::string& text) { return text.empty() ? nullptr : c
 
 /// TUNER_VOID for types that tuner does not know.
 int type_of(nb::dlpack::dtype type) {
+  constexpr int kE4m3fn = 10, kE5m2 = 12, kE8m0fnu = 14, kE2m1fn = 17;  // codes of DLPack 1.1
+  if (type.code == kE2m1fn && type.bits == 4 && type.lanes == 2) return TUNER_E2M1X2;
   const int width = type.bits == 8 ? 0 : type.bits == 16 ? 2 : type.bits == 32 ? 4 : type.bits == 64 ? 6 : -1;
   if (type.lanes != 1 || width < 0) return TUNER_VOID;
-  constexpr int kE4m3fn = 10, kE5m2 = 12;  // codes of DLPack 1.1
   if (width == 0 && (type.code == kE4m3fn || type.code == kE5m2)) return type.code == kE5m2 ? TUNER_E5M2 : TUNER_E4M3;
+  if (width == 0 && type.code == kE8m0fnu) return TUNER_E8M0;
   switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
     case nb::dlpack::dtype_code::Int:
       return width;

@@ -16,8 +16,12 @@ import sys
 from tuner.lib import _native
 
 VOID = -1
-NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double", "e4m3", "e5m2")
-CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11, "float8_e4m3fn": 12, "float8_e5m2": 13, "tf32": 10}
+NAMES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float", "double", "e4m3", "e5m2",
+         "e3m2", "e2m3", "e2m1", "e2m1x2", "e8m0")
+CODES = {name: code for code, name in enumerate(NAMES)} | {"float16": 8, "float32": 10, "float64": 11, "float8_e4m3fn": 12, "float8_e5m2": 13, "tf32": 10,
+                                                          "float6_e3m2fn": 14, "float6_e2m3fn": 15, "float4_e2m1fn": 16, "float4_e2m1fn_x2": 17, "float8_e8m0fnu": 18}
+# ml_dtypes' types, which are no numbers for `numbers`.
+SMALL_FLOATS = frozenset(name for name in CODES if name.startswith(("bfloat", "float4", "float6", "float8")))
 # The names of the types of results in other libraries.
 THEIR_NAMES = {10: "float32", 11: "float64"} | {code: name for code, name in enumerate(NAMES) if code < 8}
 # The type of a reduction's result, for each type of elements.
@@ -160,7 +164,7 @@ def item_bytes(array):
 
 def is_number(value):
     """NumPy's and ml_dtypes' scalars are numbers, though they have the interface of arrays."""
-    return isinstance(value, (int, float, numbers.Real)) or type(value).__name__ in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+    return isinstance(value, (int, float, numbers.Real)) or type(value).__name__ in SMALL_FLOATS
 
 
 def is_struct(value):

@@ -98,11 +98,31 @@ TEST_F(ReportProgram, ComparesTextsAndDatabases) {
   const Finished faster = call("compare slower.wisdom a.db");
   EXPECT_EQ(faster.code, 0);
   EXPECT_THAT(faster.out, HasSubstr("1 faster, 0 slower"));
-  EXPECT_THAT(call("compare a.db a.wisdom").out, HasSubstr("no significant change"));
+  EXPECT_THAT(call("compare a.db a.wisdom").out, Holds("allow no more than 1%", "1 same, 0 slower"));
   EXPECT_EQ(call("compare a.db slower.wisdom --margin 20%").code, 0);
   const json compared = json::parse(call("compare a.db slower.wisdom --json").out);
   EXPECT_EQ(compared["results"][0]["change"], "slower");
   EXPECT_EQ(compared["counts"]["slower"], 1);
+  EXPECT_EQ(compared["counts"]["undecided"], 0);
+  EXPECT_THAT(compared["results"][0]["why"].get<std::string>(), HasSubstr("allow no less than 1%"));
+}
+
+TEST_F(ReportProgram, MeasuresBothConfigurationsAgainOnRequest) {
+  ASSERT_EQ(call("scale.cu --quiet --trials 1 --db a.db").code, 0);
+  std::string text = out_of("db export --db a.db -");
+  const std::string configuration = "\"configuration\":\"";
+  const std::size_t begin = text.find(configuration) + configuration.size(), end = text.find('"', begin);
+  const std::string other =
+      text.substr(begin, end - begin) == "block=32 unroll=2" ? "block=64 unroll=1" : "block=32 unroll=2";
+  file("b.wisdom", text.replace(begin, end - begin, other));
+  const json compared = json::parse(call("compare a.db b.wisdom --kernel scale.cu --measure --budget 1s --json").out);
+  const json result = compared["results"].at(0);
+  EXPECT_THAT(result["why"].get<std::string>(), HasSubstr("placements"));
+  EXPECT_TRUE(result["measured"]["placements"].is_number());
+  EXPECT_THAT(out_of("compare a.db a.db --kernel scale.cu --measure"), HasSubstr("the same source and configuration"));
+  wisdom("a.wisdom", 1000);
+  EXPECT_THAT(call("compare a.wisdom a.wisdom --measure").err, HasSubstr("not measured again: reduce"));
+  EXPECT_EQ(call("compare a.wisdom a.wisdom --budget 3s").code, 2);
 }
 
 TEST_F(ReportProgram, ComparesTwoDevicesOfOneDatabase) {

@@ -117,8 +117,52 @@ TEST_F(Trouble, AWarningOfAWorkerIsNotCalledTheKernels) {
 TEST_F(Trouble, ACacheFolderThatCannotBeMadeIsToldOnce) {
   set("TUNER_CACHE_DIR", file("afile", ""));
   const Finished run = call("scale.cu --trials 3");
-  EXPECT_THAT(run.err, HasSubstr("afile cannot be created"));
+  EXPECT_THAT(run.err, Holds("afile cannot be created", "or TUNER_CACHE_DIR names another folder"));
   EXPECT_THAT(run.err, Not(AnyOf(HasSubstr("printed while"), HasSubstr("objects cannot be stored"))));
+}
+
+TEST_F(Trouble, ACheckSkipsAGridThatTheseCoresCannotHoldAtOnce) {
+  file("meeting.cu",
+       "#pragma tuner kernel meet\n#pragma tuner size n = 2112\n#pragma tuner parameter block = 32 64\n"
+       "#pragma tuner inout x[n] : int\n#pragma tuner grid n\n#pragma tuner block block\n#pragma tuner cooperative\n"
+       "#pragma tuner arguments x\n#pragma tuner reference plain\n#pragma tuner grid n\n#pragma tuner block 1\n"
+       "#include <cooperative_groups.h>\n"
+       "__global__ void meet(int* x) {\n  cooperative_groups::this_grid().sync();\n"
+       "  if (threadIdx.x == 0) x[blockIdx.x] += 1;\n}\n"
+       "__global__ void plain(int* x) { x[blockIdx.x] += 1; }\n");
+  EXPECT_THAT(out_of("check meeting.cu"),
+              Holds("host    skipped: a cooperative grid of 2112 blocks", "this machine has too few cores"));
+}
+
+TEST_F(Trouble, ACheckWarnsOfADependentLaunchThatNeverWaits) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find("#pragma tuner arguments"), "#pragma tuner dependent block == 64\n");
+  file("early.cu", text);
+  constexpr const char* kWarning = "warning: a launch is `dependent`, and no text of the kernel calls";
+  EXPECT_THAT(out_of("check early.cu"), HasSubstr(kWarning));
+  text.insert(text.find('{', text.find("void scale(")) + 1, " cudaGridDependencySynchronize();");
+  file("waits.cu", text);
+  EXPECT_THAT(out_of("check waits.cu"), Not(HasSubstr(kWarning)));
+}
+
+TEST_F(Trouble, ACheckComparesTheArgumentsOfAKernelThatTheHostSkips) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine";
+  const auto with = [&](const std::string& head, const std::string& arguments) {
+    file("ptx.cu",
+         "#pragma tuner kernel k\n#pragma tuner size n = 1000\n#pragma tuner parameter block = 32 64\n"
+         "#pragma tuner out x[n] : int\n#pragma tuner grid n\n#pragma tuner block block\n"
+         "#pragma tuner arguments " +
+             arguments +
+             "\n#pragma tuner reference k\n"
+             "__global__ void k(" +
+             head +
+             ") {\n"
+             "  asm volatile(\"fence.proxy.async;\");\n  x[blockIdx.x] = 1;\n}\n");
+    return call("check ptx.cu --arch sm_90").out;
+  };
+  EXPECT_THAT(with("int* x, int n", "x, n"), Holds("host    skipped: ", "sm_90   compiles"));
+  EXPECT_THAT(with("int* x, int n", "x"), Holds("sm_90   failed: ", "ptx.cu:7:", "takes 2 arguments, not 1"));
+  EXPECT_THAT(with("int* x, float n", "x, n"), Holds("sm_90   failed: ptx.cu:7:28: ", "parameter 2 of k is float"));
 }
 
 TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {

@@ -210,6 +210,17 @@ TEST_F(PrintedResult, SaysWhyTheFirstRowIsNotTheBest) {
   EXPECT_THAT(text(result), Not(HasSubstr("a row above the best"))) << "it is no row";
 }
 
+TEST_F(PrintedResult, SaysHowMuchOfAShortTimeIsAnEmptyLaunch) {
+  device.peaks.launch_ns = 3000;
+  EXPECT_THAT(speed_text(subject, 4610),
+              StartsWith("4.61 us, of which 3.00 us are a launch that does nothing  1.74 TB/s"));
+  EXPECT_EQ(json_rates(subject, 4610)["floor_ns"], 3000);
+  EXPECT_THAT(speed_text(subject, 15e3), StartsWith("15.0 us  533 GB/s")) << "from five floors on it matters little";
+  EXPECT_FALSE(json_rates(subject, 15e3).contains("floor_ns"));
+  subject.objective = Objective::time_of(Use::graph);
+  EXPECT_THAT(speed_text(subject, 4610), StartsWith("4.61 us  1.74 TB/s")) << "a node of a graph starts faster";
+}
+
 TEST_F(PrintedResult, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   spec.work.flops = Expression::parse("400 * n", {});
   const SessionResult result = won({measured(64, 100e3)});

@@ -112,6 +112,7 @@ TEST(ParameterTypes, TakeWhatIsDeclaredAndIntegersOfItsWidth) {
   EXPECT_TRUE(may_take("unsigned long long*", ElementType::int64, true));
   EXPECT_TRUE(may_take("__half*", ElementType::half, true));
   EXPECT_TRUE(may_take("__nv_fp8_e4m3 const*", ElementType::e4m3, true));
+  EXPECT_TRUE(may_take("__nv_fp4x2_e2m1 const*", ElementType::e2m1x2, true));
   EXPECT_TRUE(may_take("float*", ElementType::tf32, true)) << "it is a float in C++";
   EXPECT_TRUE(may_take("int", ElementType::int32, false));
   EXPECT_TRUE(may_take("float4*", ElementType::float32, true)) << "no element type: the author's business";
@@ -125,6 +126,7 @@ TEST(ParameterTypes, DoNotTakeAnotherTypeOrANumberForAPointer) {
   EXPECT_FALSE(may_take("__half*", ElementType::bfloat16, true));
   EXPECT_FALSE(may_take("__nv_fp8_e4m3*", ElementType::e5m2, true));
   EXPECT_FALSE(may_take("unsigned char*", ElementType::e4m3, true));
+  EXPECT_FALSE(may_take("__nv_fp4_e2m1*", ElementType::e2m1x2, true)) << "its numbers have a byte each";
   EXPECT_FALSE(may_take("float", ElementType::float32, true));
   EXPECT_FALSE(may_take("float*", ElementType::float32, false));
   EXPECT_FALSE(may_take("long", ElementType::int32, false));

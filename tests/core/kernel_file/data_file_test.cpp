@@ -67,8 +67,9 @@ TEST_F(DataFile, SurvivesWhateverAHeaderSays) {
 }
 
 TEST_F(DataFile, IsWrittenAsItIsRead) {
-  for (const ElementType type : {ElementType::int8, ElementType::int16, ElementType::bfloat16, ElementType::float32,
-                                 ElementType::e4m3, ElementType::e5m2, ElementType::tf32}) {
+  for (const ElementType type :
+       {ElementType::int8, ElementType::int16, ElementType::bfloat16, ElementType::float32, ElementType::e4m3,
+        ElementType::e5m2, ElementType::e2m3, ElementType::e2m1x2, ElementType::e8m0, ElementType::tf32}) {
     const std::string header = npy_header(type, 24 / static_cast<std::size_t>(info(type).bytes));
     EXPECT_EQ(header.size() % 64, 0u) << "as NumPy aligns its data";
     const auto bytes = read_data_file(write(header + six_), type, 24 / static_cast<std::size_t>(info(type).bytes));

@@ -404,6 +404,8 @@ const Malformed kMalformed[] = {
      "'alpha' is a struct of 3 numbers, but has 2"},
     {"NumbersForANumber", edited(11, "scalar alpha : T = { 1, 2 }"), 11, 34,
      "'alpha' is a number of type T, but has 2"},
+    {"NamedNumbersOfAStruct", edited(11, "scalar alpha : float2 = { .x = 1, .y = 2 }"), 11, 41,
+     "the numbers of a struct stand in the order of its members, without their names"},
     {"StructThatDoesNotEnd", edited(11, "scalar alpha : float2 = { 1, 2"), 11, 45, "expected '}'"},
     {"InfiniteScalar", edited(11, "scalar alpha : T = 1e999"), 11, 34, "is not a number"},
     {"UnknownTolerance", edited(0, "tolerance realtive 1"), 20, 25, "did you mean 'relative'?"},

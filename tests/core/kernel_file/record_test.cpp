@@ -423,6 +423,19 @@ TEST(Records, SayWhichPointersAreWrongAndWhere) {
               HasSubstr("4:31: the elements of a buffer hold no pointers"));
 }
 
+TEST(Records, MayHoldADim3) {
+  const KernelSpec spec = parse(move_with("", "struct Star { dim3 at; float weight; };\n"));
+  ASSERT_TRUE(spec.find_buffer("x")->record);
+  EXPECT_EQ(spec.find_buffer("x")->record->bytes, 16u);
+  EXPECT_EQ(spec.find_buffer("x")->record->fields[0].count, 3);
+}
+
+TEST(Records, SayThatATemplateMakesTheirType) {
+  const std::string text = "template <typename T> struct Any { T s; int id; };\nusing Star = Any<float>;\n";
+  EXPECT_THAT(error_of([&] { parse(move_with("", text)); }),
+              HasSubstr("'Star', the type that 'move' has for it, is made by a template, which is not read"));
+}
+
 TEST(Records, OfPointersAreWhatAPreparingLaunchChanges) {
   const std::string prepare = "\n#pragma tuner prepare clear\n#pragma tuner arguments f";
   const std::string text = "__global__ void clear(Fields f) {}\n";

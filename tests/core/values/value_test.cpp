@@ -1,12 +1,14 @@
 /// The small value types: values, configurations, problem sizes, devices, element types.
 
 #include <tuner/core/device/device.hpp>
+#include <tuner/core/values/available_memory.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/core/values/problem_size.hpp>
 
 #include <stdexcept>
 
+#include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 
 namespace tuner {
@@ -61,6 +63,25 @@ TEST(DeviceKey, HasDifferentTextForDifferentSilicon) {
   EXPECT_NE(key.text(), other.text());
 }
 
+TEST(AvailableMemory, IsWhatTheMachineHasOrItsControlGroupsAllow) {
+  const testing::TemporaryFolder root;
+  EXPECT_EQ(available_memory(root.path()), 0u) << "nothing is known";
+  root.write("proc/meminfo", "MemTotal:  9000 kB\nMemAvailable:    4000 kB\n");
+  EXPECT_EQ(available_memory(root.path()), 4000u << 10);
+  root.write("proc/self/cgroup", "0::/jobs/one\n");
+  root.write("sys/fs/cgroup/jobs/one/memory.max", "max\n");
+  EXPECT_EQ(available_memory(root.path()), 4000u << 10);
+  root.write("sys/fs/cgroup/jobs/memory.max", "1000000\n");
+  root.write("sys/fs/cgroup/jobs/memory.current", "900000\n");
+  EXPECT_EQ(available_memory(root.path()), 100000u) << "the group above limits its groups";
+  root.write("sys/fs/cgroup/jobs/memory.stat", "anon 5\ninactive_file 300000\n");
+  EXPECT_EQ(available_memory(root.path()), 400000u) << "pages of files are given back";
+  root.write("proc/self/cgroup", "7:cpu,memory:/elsewhere\n");
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "70000\n");
+  root.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "80000\n");
+  EXPECT_EQ(available_memory(root.path()), 0u) << "version 1, in a container";
+}
+
 TEST(ElementType, IsFoundByItsNameAndItsAliases) {
   for (const ElementTypeInfo& type : element_types()) {
     EXPECT_EQ(element_type(type.name), type.type);
@@ -69,6 +90,7 @@ TEST(ElementType, IsFoundByItsNameAndItsAliases) {
   EXPECT_EQ(element_type("int32"), ElementType::int32);
   EXPECT_EQ(element_type("bf16"), ElementType::bfloat16);
   EXPECT_EQ(element_type("float8_e4m3fn"), ElementType::e4m3) << "as PyTorch and JAX have it";
+  EXPECT_EQ(element_type("float4_e2m1fn_x2"), ElementType::e2m1x2);
   EXPECT_EQ(element_type("quad"), std::nullopt);
 }
 
@@ -78,7 +100,15 @@ TEST(ElementType, OfFp8HasPairsAndQuadruples) {
   EXPECT_EQ(vector->type, ElementType::e4m3);
   EXPECT_EQ(vector->components, 4);
   EXPECT_EQ(vector_type("__nv_fp8x2_e5m2")->type, ElementType::e5m2);
-  for (const char* name : {"__nv_fp8x3_e4m3", "__nv_fp8x4_half", "__nv_fp8x4", "__nv_fp8x", "__nv_fp8x44e4m3", "e4m3"})
+  EXPECT_EQ(vector_type("__nv_fp8x2_e8m0")->type, ElementType::e8m0);
+  EXPECT_EQ(vector_type("__nv_fp6x4_e2m3")->type, ElementType::e2m3);
+  EXPECT_EQ(vector_type("__nv_fp6x4_e2m3")->components, 4);
+  EXPECT_EQ(numbers_of("__nv_fp4x2_e2m1")->type, ElementType::e2m1x2);
+  EXPECT_EQ(numbers_of("__nv_fp4x2_e2m1")->components, 1) << "two numbers in one byte";
+  EXPECT_EQ(vector_type("__nv_fp4x4_e2m1")->components, 2);
+  EXPECT_EQ(vector_type("dim3")->components, 3);
+  for (const char* name : {"__nv_fp8x3_e4m3", "__nv_fp8x4_half", "__nv_fp8x4", "__nv_fp8x", "__nv_fp8x44e4m3",
+                           "__nv_fp6x2_e4m3", "__nv_fp4x2", "e4m3"})
     EXPECT_FALSE(vector_type(name)) << name;
 }
 

@@ -314,7 +314,8 @@ TEST_F(CArguments, OfNoTypeAndNoStatusHaveAnAnswer) {
   EXPECT_EQ(tuner_type_bytes(TUNER_VOID), 0u);
   EXPECT_EQ(tuner_type_bytes(TUNER_BFLOAT16), 2u);
   EXPECT_EQ(tuner_type_bytes(TUNER_E5M2), 1u);
-  EXPECT_EQ(tuner_type_bytes(static_cast<tuner_type>(14)), 0u);
+  EXPECT_EQ(tuner_type_bytes(static_cast<tuner_type>(19)), 0u);
+  EXPECT_EQ(tuner_type_bytes(TUNER_E8M0), 1u);
   EXPECT_EQ(tuner_type_bytes(static_cast<tuner_type>(-7)), 0u);
   EXPECT_EQ(tuner_reduce_result(static_cast<tuner_type>(12)), 12);
   EXPECT_STREQ(tuner_status_name(static_cast<tuner_status>(99)), "unknown status");

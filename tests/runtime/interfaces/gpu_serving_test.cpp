@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -263,6 +264,29 @@ TEST_F(GpuServing, IsCapturedOncePreparedAndRefusesOtherwiseWhichKeepsTheCapture
   for (int i = 0; i < 3; ++i) graph.launch(stream.get());
   wait_for(stream);
   EXPECT_EQ(sum.to_vector()[0], 2002);
+}
+
+TEST_F(GpuServing, TunesAndTimesAKernelBehindAnotherOneAndInAGraph) {
+  const Kernel kernel = Kernel::from_file("reduce");
+  const Size n = 1 << 14;
+  for (const Use use : {Use::stream, Use::graph}) {
+    TuneOptions tuning;
+    tuning.trials = 4;
+    tuning.isolated = true;
+    tuning.use = use;
+    const TuneResult tuned = tune(kernel, {n}, {{"T", "float"}}, tuning);
+    EXPECT_EQ(tuned.trials, 4u);
+    RunOptions running;
+    running.use = use;
+    const RunResult ran = run(kernel, {n}, {{"T", "float"}}, running);
+    EXPECT_EQ(ran.configuration, tuned.configuration);
+    EXPECT_TRUE(ran.verified);
+    EXPECT_GT(ran.median_ns, 0);
+    EXPECT_THAT(kernel.used_as(use).explain({n}, {{"T", "float"}}), HasSubstr(", timed as '"));
+    std::cout << "[ measured ] reduce of 2^14 floats: " << ran.median_ns << " ns "
+              << (use == Use::graph ? "in a graph\n" : "after another kernel\n");
+  }
+  EXPECT_THAT(kernel.explain({n}, {{"T", "float"}}), HasSubstr("; in a graph "));
 }
 
 TEST_F(GpuServing, LaunchesAGridThatMeetsAndCapturesIt) {

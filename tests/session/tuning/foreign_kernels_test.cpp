@@ -290,6 +290,90 @@ __global__ void plain(__nv_fp8_e5m2* y, const __nv_fp8_e4m3* q, const float* x, 
   EXPECT_THAT(message(trial(wrong.c_str(), "block=32").outcome), HasSubstr("expected"));
 }
 
+TEST_F(ForeignKernels, MayReadAndWriteFp4AndItsScales) {
+  const char* const directives = R"(
+#pragma tuner kernel      dequantize
+#pragma tuner size        n = 1024
+#pragma tuner parameter   block = 32 64
+#pragma tuner in          q[n / 2] : e2m1x2
+#pragma tuner fill        q = uniform -6 6
+#pragma tuner in          scale[n / 32] : e8m0
+#pragma tuner out         y[n / 2] : __nv_fp4x2_e2m1
+#pragma tuner out         z[n] : e3m2
+#pragma tuner grid        ceil_div(n / 2, block)
+#pragma tuner block       block
+#pragma tuner arguments   y, z, q, scale, n
+#pragma tuner reference   plain
+#pragma tuner grid        n / 2
+#pragma tuner block       1
+#pragma tuner verify      n=96
+#include <cuda_fp4.h>
+__global__ void dequantize(__nv_fp4x2_e2m1* y, __nv_fp6_e3m2* z, const __nv_fp4x2_e2m1* q, const __nv_fp8_e8m0* scale,
+                           int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n / 2) return;
+  const float2 pair = static_cast<float2>(q[i]);
+  const float s = static_cast<float>(scale[i / 16]);
+  y[i] = __nv_fp4x2_e2m1(make_float2(pair.x * s, pair.y * s));
+  z[2 * i] = __nv_fp6_e3m2(pair.x * s);
+  z[2 * i + 1] = __nv_fp6_e3m2(pair.y * s);
+}
+__global__ void plain(__nv_fp4x2_e2m1* y, __nv_fp6_e3m2* z, const __nv_fp4x2_e2m1* q, const __nv_fp8_e8m0* scale, int) {
+  const int i = blockIdx.x;
+  const float2 pair = static_cast<float2>(q[i]);
+  const float s = static_cast<float>(scale[i / 16]);
+  y[i] = __nv_fp4x2_e2m1(make_float2(pair.x * s, pair.y * s));
+  z[2 * i] = __nv_fp6_e3m2(pair.x * s);
+  z[2 * i + 1] = __nv_fp6_e3m2(pair.y * s);
+}
+)";
+  const Trial right = trial(directives, "block=32");
+  EXPECT_TRUE(right.verified) << message(right.outcome);
+  std::string wrong = directives;
+  wrong.replace(wrong.find("pair.x * s, pair.y * s"), 22, "pair.y * s, pair.x * s");
+  EXPECT_THAT(message(trial(wrong.c_str(), "block=32").outcome), HasSubstr("tolerance one place of e2m1x2"));
+}
+
+TEST_F(ForeignKernels, MayNotRoundAllNumbersOfFp8InOneDirection) {
+  const std::string directives = R"(
+#pragma tuner kernel      quantize
+#pragma tuner size        n = 1000
+#pragma tuner parameter   block = 32 64
+#pragma tuner in          x[n]
+#pragma tuner fill        x = uniform -100 100
+#pragma tuner out         y[n] : e4m3
+#pragma tuner aligned     4
+#pragma tuner grid        ceil_div(n, block)
+#pragma tuner block       block
+#pragma tuner arguments   y, x, n
+#pragma tuner reference   plain
+#pragma tuner grid        n
+#pragma tuner block       1
+#include <cuda_fp8.h>
+__global__ void quantize(__nv_fp8_e4m3* y, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  y[i] = __nv_fp8_e4m3(x[i]);
+  LOWER
+}
+__global__ void plain(__nv_fp8_e4m3* y, const float* x, int) { y[blockIdx.x] = __nv_fp8_e4m3(x[blockIdx.x]); }
+)";
+  const auto with = [&](const std::string& statement, const std::string& line) {
+    std::string changed = directives;
+    changed.replace(changed.find("LOWER"), 5, statement);
+    changed.insert(changed.find("#pragma tuner aligned"), line);
+    const Trial result = trial(changed.c_str(), "block=32");
+    return std::string(result.verified ? "right" : message(result.outcome));
+  };
+  EXPECT_EQ(with("if (i % 5 == 0) --y[i].__x;", ""), "right") << "another order of a sum may do that";
+  const std::string lower = with("--y[i].__x;", "");
+  EXPECT_THAT(lower, HasSubstr("y: "));
+  EXPECT_THAT(lower, HasSubstr("numbers are nearer to zero than expected"));
+  EXPECT_THAT(lower, HasSubstr("tolerance relative 0.125 absolute 0.001953125"));
+  EXPECT_THAT(with("y[i].__x += x[i] < 0 ? -1 : 1;", ""), HasSubstr("numbers are greater than expected"));
+  EXPECT_EQ(with("--y[i].__x;", "#pragma tuner tolerance relative 0.125 absolute 0.002\n"), "right");
+}
+
 TEST_F(ForeignKernels, NeedNoHeadersAndClassesOfTheHost) {
   folder_.write("theirs/project.cu", kProject);
   const char* const directives = R"(

@@ -160,10 +160,15 @@ class CudaBackend final : public Backend {
     const auto found = downloaded<DataKernels::RawComparison>(result());
     comparison.mismatches = found.mismatches;
     comparison.largest_error = std::bit_cast<double>(found.largest_error_bits);
+    comparison.off = found.off;
+    comparison.less = found.less;
+    comparison.nearer = found.nearer;
     if (found.mismatches == 0) return comparison;
-    comparison.first_index = ~found.inverted_first;
-    comparison.actual = element(actual, type, comparison.first_index);
-    comparison.expected = element(expected, type, comparison.first_index);
+    const auto parts = static_cast<std::uint64_t>(info(type).parts);
+    comparison.first_index = ~found.inverted_first / parts;
+    const int part = static_cast<int>(~found.inverted_first % parts);
+    comparison.actual = element(actual, type, comparison.first_index, part);
+    comparison.expected = element(expected, type, comparison.first_index, part);
     return comparison;
   }
 
@@ -380,10 +385,10 @@ class CudaBackend final : public Backend {
     return value;
   }
 
-  double element(DevicePointer data, ElementType type, std::uint64_t index) {
+  double element(DevicePointer data, ElementType type, std::uint64_t index, int part) {
     return with_type(type, [&](auto value) {
       download(&value, data + index * sizeof value, sizeof value);
-      return static_cast<double>(number(value));
+      return static_cast<double>(number(value, part));
     });
   }
 

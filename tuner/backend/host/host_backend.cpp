@@ -149,7 +149,10 @@ class HostBackend final : public Backend {
         pool_(thread_count(options), static_cast<std::size_t>(device_.limits.max_shared_bytes)) {}
 
   const Device& device() const override { return device_; }
-  void measure_ceilings() override { device_.ceilings = ceilings(pool_.threads(), device_.key.l2_bytes); }
+  void measure_ceilings() override {
+    device_.ceilings = ceilings(pool_.threads(), device_.key.l2_bytes);
+    if (device_.peaks.launch_ns <= 0) device_.peaks.launch_ns = empty_launch_ns();
+  }
   std::string architecture() const override { return architecture_of(device_.key); }
   Compiler& compiler() override { return compiler_; }
 
@@ -297,6 +300,33 @@ class HostBackend final : public Backend {
     std::visit([&](auto& value) { value.message = module.functions()[function].expression + ": " + value.message; },
                *failure);
     return failure;
+  }
+
+  /// DevicePeaks::launch_ns; 0 if there is no compiler.
+  double empty_launch_ns() {
+    CompileRequest request;
+    request.source = "__global__ void nothing() {}\n";
+    request.file_name = "nothing.cu";
+    request.expressions = {"nothing"};
+    request.architecture = architecture();
+    const CompileResult compiled = compiler_.compile(request);
+    const auto* const image = std::get_if<Image>(&compiled);
+    if (image == nullptr) return 0;
+    const auto loaded = load(*image);
+    const auto* const module = std::get_if<std::unique_ptr<Module>>(&loaded);
+    if (module == nullptr) return 0;
+    Launch launch;
+    launch.module = module->get();
+    SampleRequest wanted;
+    wanted.samples = 15;
+    const SampleResult result = sample({&launch, 1}, wanted);
+    const auto* const samples = std::get_if<std::vector<Sample>>(&result);
+    if (samples == nullptr) return 0;
+    std::vector<double> times;
+    for (const Sample& one : *samples) times.push_back(one.ns);
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    return *middle;
   }
 
   host::HostCompiler compiler_;

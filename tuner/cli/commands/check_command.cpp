@@ -17,6 +17,7 @@
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/characters.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
@@ -39,6 +40,19 @@ constexpr std::int64_t kCheckedBytes = std::int64_t{256} << 10;
 constexpr std::string_view kQuestion = "// ? ";
 
 constexpr int kVolta = 70;  // compute capability
+
+/// A step that this machine cannot do, whatever the kernel.
+class Skipped : public Error {
+ public:
+  using Error::Error;
+};
+
+/// \p limits with as many blocks at once as a large GPU has.
+DeviceLimits of_large_gpu(DeviceLimits limits) {
+  limits.sm_count = 132;
+  limits.max_blocks_per_sm = 32;
+  return limits;
+}
 
 /// The first lines of a compiler's output \p log, which are about the causes of the others.
 std::string first_lines(std::string_view log) {
@@ -100,6 +114,7 @@ class Check {
         return "";
       });
     list_questions();
+    warn_of_text();
     for (const Json& warning : warnings_) answer_.text("warning: {}\n", printable(warning.get<std::string>()));
     answer_.data("steps", steps_).data("warnings", warnings_).data("ok", !failed_);
     return answer_.print(given_, failed_ ? kFailed : kDone);
@@ -117,7 +132,8 @@ class Check {
       throw;
     } catch (const std::exception& error) {
       const std::string message = error.what(), first = first_line(message);
-      const bool is_for_gpus = message.find(kInlinePtx) != std::string::npos || first.ends_with(kTensorCores) ||
+      const bool is_for_gpus = dynamic_cast<const Skipped*>(&error) != nullptr ||
+                               message.find(kInlinePtx) != std::string::npos || first.ends_with(kTensorCores) ||
                                first.ends_with(kForGpus) || first.ends_with(kGuardedCode);
       if (is_for_gpus) {
         answer_.fact(people(where), "skipped: " + printable(first));
@@ -132,6 +148,41 @@ class Check {
     }
     steps_.push_back(std::move(entry));
     answer_.show(given_);
+  }
+
+  /// Warns of what the text says and neither compiler nor the host backend sees.
+  void warn_of_text() {
+    const std::string code = code_of(program_text(spec_));
+    for (const Signature& kernel : find_signatures(code))
+      for (const NamedType& argument : kernel.arguments)
+        if (has_word(argument.type, "CUtensorMap") && !has_word(argument.type, "__grid_constant__") &&
+            argument.type.find_first_of("*&") == std::string::npos && !has_other_words(argument.type))
+          warnings_.push_back(fmt::format(
+              "parameter '{}' of {} is a CUtensorMap without __grid_constant__: copies through it fault on a GPU",
+              argument.name, kernel.name));
+    const bool is_dependent =
+        std::ranges::any_of(spec_.launches, [](const LaunchSpec& launch) { return launch.dependent.has_value(); });
+    // Of CUDA, of PTX, and of CUTLASS.
+    constexpr std::string_view kWaits[] = {"cudaGridDependencySynchronize", "griddepcontrol",
+                                           "wait_on_dependent_grids"};
+    const auto waits = [&](const std::string& text) {
+      return std::ranges::any_of(kWaits, [&](std::string_view word) { return text.find(word) != std::string::npos; });
+    };
+    const auto& includes = spec_.program.includes;
+    const bool may_wait =
+        waits(program_text(spec_)) ||
+        (includes && (includes->unknown || std::ranges::any_of(includes->files, waits, &IncludedFile::text)));
+    if (is_dependent && !may_wait)
+      warnings_.push_back(
+          "a launch is `dependent`, and no text of the kernel calls cudaGridDependencySynchronize(): it may read what "
+          "the launch before it has not written yet");
+  }
+  /// Whether \p type has a word that may be a macro for `__grid_constant__`.
+  static bool has_other_words(std::string_view type) {
+    std::string text(type);
+    for (const std::string_view word : {"const", "CUtensorMap", "struct", "__restrict__"})
+      for (std::size_t at = 0; (at = find_word(text, word, at)) != std::string::npos;) text.erase(at, word.size());
+    return !trimmed(text).empty();
   }
 
   /// The lines of the kernel file that `tune init` wrote as questions and that are still there.
@@ -166,12 +217,19 @@ class Check {
   }
 
   std::string run_on_host() {
-    if (!spec_.tensor_maps.empty()) throw Error(std::string("the kernel is given a tensor map") + kForGpus);
+    if (!spec_.tensor_maps.empty())
+      throw Skipped(std::string("the kernel is given a tensor map") + kForGpus +
+                    ": nothing has checked its results, its boxes and its strides");
     const Device device = choose_device(kHostBackend).device;
     ProblemOptions options = problem_options(given_);
     options.host_bytes = kCheckedBytes;
     const ProblemSize size = select_problem(spec_, options, device, "check");
-    const Configuration chosen = configuration(size, device.limits);
+    const DeviceLimits large = of_large_gpu(device.limits);
+    const bool has_any = spec_.default_configuration || enumerate(spec_, size, device.limits, {}, 1).size() > 0;
+    const Configuration chosen = configuration(size, has_any ? device.limits : large);
+    if (const auto why = why_invalid(spec_, size, device.limits, chosen);
+        why && !why_invalid(spec_, size, large, chosen))
+      throw Skipped(*why + ": this machine has too few cores; check it on a GPU");
     MeasureOptions measure;
     measure.min_samples = measure.max_samples = 1;
     measure.first_run_s = 5;  // of a small problem; longer, it hangs
@@ -235,6 +293,7 @@ class Check {
     const Configuration chosen = configuration(size, device.limits);
     const Image image = machine_code(code_request(spec_, size, device.limits, architecture, chosen));
     if (spec_.has_reference_program()) machine_code(reference_request(spec_, size, device.limits, architecture));
+    if (const auto wrong = wrong_type(spec_, size, device.limits, chosen, image)) throw Error(*wrong);
     const Resources used = compiled_resources(spec_, size, device.limits, chosen, image);
     const std::string remark =
         device.limits.compute_capability < kVolta && returns_before_a_barrier(code_of(program_text(spec_)))

@@ -8,7 +8,10 @@
 #include <tuner/cli/print/metrics.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/report/comparison.hpp>
+#include <tuner/session/tuning/compare_configurations.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -67,7 +70,6 @@ Cell ratio_cell(const Compared& one) {
 
 std::string remarks(const Compared& one) {
   std::vector<std::string> all;
-  if (one.a && one.b && !one.low) all.emplace_back("no interval");
   if (!one.same_source) all.emplace_back("other source");
   if (!one.same_software) all.emplace_back("other software");
   if (one.a && one.b && one.a->configuration != one.b->configuration) all.emplace_back("other configuration");
@@ -94,17 +96,25 @@ std::size_t count(const std::vector<Compared>& all, Change change) {
       std::count_if(all.begin(), all.end(), [&](const Compared& one) { return one.change == change; }));
 }
 
+Cell measured_cell(const Compared& one) {
+  if (!one.measured) return {nullptr, ""};
+  return {
+      Json{{"placements", one.measured->placements}, {"confidence", one.measured->confidence}, {"p", one.measured->p}},
+      ""};
+}
+
 Table table_of(const std::vector<Compared>& all, bool across_devices) {
   Table table({named("", "change"), "kernel", "objective", "choices", "sizes", people("device"), named("A", "a"),
-               named("B", "b"), named("B / A  with bounds", "ratio"), data("ratio_low"), data("ratio_high"),
-               people("remarks")});
+               named("B", "b"), named("B / A  with bounds", "ratio"), data("ratio_low"), data("ratio_high"), "why",
+               people("remarks"), data("measured")});
   const auto bound = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(nullptr, ""); };
   for (const Compared& one : all) {
     const cache::BestRecord& what = one.a ? *one.a : *one.b;
     table.add({name(one.change), what.kernel.name, objective_cell(what.kernel.objective), what.problem.choices,
                cache::sizes_text(what.problem.sizes),
                across_devices ? "" : (what.device.name.empty() ? what.device.key : what.device.name), side_cell(one.a),
-               side_cell(one.b), ratio_cell(one), bound(one.low), bound(one.high), remarks(one)});
+               side_cell(one.b), ratio_cell(one), bound(one.low), bound(one.high), one.why, remarks(one),
+               measured_cell(one)});
   }
   return table;
 }
@@ -120,11 +130,60 @@ std::string table_text(const std::vector<Compared>& all, bool across_devices, co
 
 std::string summary(const std::vector<Compared>& all, const Style& style) {
   std::vector<std::string> parts;
-  for (const Change change : {Change::faster, Change::same, Change::only_a, Change::only_b, Change::slower})
+  for (const Change change :
+       {Change::faster, Change::same, Change::undecided, Change::only_a, Change::only_b, Change::slower})
     if (const std::size_t n = count(all, change); n > 0 || change == Change::slower)
       parts.push_back(fmt::format("{} {}", n, name(change)));
   if (count(all, Change::slower) > 0) parts.back() = style.red(parts.back());
   return listed(parts, ", ") + '\n';
+}
+
+/// Why the configurations of \p one cannot be measured on \p device; empty if they can.
+std::string why_not_measured(const Compared& one, const KernelSpec& spec, const Objective& objective,
+                             const Device& device) {
+  if (!objective.is_time()) return "its objective is not a time";
+  if (one.a->device.key != device.key.text() || one.b->device.key != device.key.text())
+    return "it is of another device than " + device.name;
+  const std::string present = to_record(spec, objective).source_hash;
+  if (one.a->kernel.source_hash != present || one.b->kernel.source_hash != present)
+    return "the kernel's source has changed since";
+  return {};
+}
+
+/// `--measure`: measures the configurations of both sides again, of all that are on both. Warns of those that it cannot
+/// measure; they keep what the stored intervals say.
+void measure_again(std::vector<Compared>& all, const Given& given, const report::CompareOptions& how) {
+  const Device device = choose_device(wanted_device(given)).device;
+  PairOptions options;
+  options.margin = how.margin;
+  options.seconds = parse_duration(given.text("budget"), "--budget").count();
+  for (Compared& one : all) {
+    if (!one.a || !one.b) continue;
+    const Objective objective{one.a->kernel.objective};
+    std::string why_not;
+    try {
+      const std::string file = given.text("kernel");
+      const KernelSpec spec = find_kernel(KernelLibrary::is_path(file) ? file : one.a->kernel.name);
+      why_not = why_not_measured(one, spec, objective, device);
+      if (why_not.empty() && one.a->configuration == one.b->configuration) {
+        report::call_equal(one);
+      } else if (why_not.empty()) {
+        const PairResult found = compare_configurations(spec, from_record(one.a->problem), device, *objective.use(),
+                                                        Configuration::parse(one.a->configuration),
+                                                        Configuration::parse(one.b->configuration), options, warn);
+        why_not = found.failure;
+        if (why_not.empty()) report::decide_by(one, found.comparison, found.seconds, how);
+      }
+    } catch (const Error& error) {
+      why_not = error.what();
+    } catch (const std::invalid_argument& error) {  // a configuration of a version to come
+      why_not = error.what();
+    }
+    if (!why_not.empty())
+      warn(fmt::format("not measured again: {} {}: {}", printable(one.a->kernel.name),
+                       cache::sizes_text(one.a->problem.sizes), printable(why_not)));
+  }
+  report::sort(all);
 }
 
 int run_compare(const Given& given) {
@@ -134,15 +193,21 @@ int run_compare(const Given& given) {
   report::CompareOptions how;
   how.margin = parse_number(margin, "--margin", 0, 1000) / 100;
   how.across_devices = given.has("devices");
+  if (given.flag("measure"))
+    given.refuse({"devices"}, "with --measure, which needs both configurations on one device");
+  else
+    given.refuse({"budget", "device"}, "without --measure");
   cache::Filter filter{given.text("kernel"), {}};
   if (KernelLibrary::is_path(filter.kernel)) filter.kernel = find_kernel(filter.kernel).name;
   if (!how.across_devices && files.size() != 2) throw UsageError("compare takes two files: tune compare A B");
   const auto [a, b] = how.across_devices ? sides_by_device(files, given, filter)
                                          : std::pair(side_of(files[0], filter), side_of(files[1], filter));
-  const std::vector<Compared> all = report::compare(a.best, b.best, how);
+  std::vector<Compared> all = report::compare(a.best, b.best, how);
   if (all.empty()) nothing_to_compare(filter, a, b);
+  if (given.flag("measure")) measure_again(all, given, how);
   Json counts = Json::object();
-  for (const Change change : {Change::slower, Change::faster, Change::same, Change::only_a, Change::only_b})
+  for (const Change change :
+       {Change::slower, Change::faster, Change::same, Change::undecided, Change::only_a, Change::only_b})
     counts[std::string(name(change))] = count(all, change);
   const Style style = Style::of(stdout);
   return Answer()
@@ -163,12 +228,18 @@ Command compare_command() {
       "Usage: tune compare [options] A B\n"
       "       tune compare [options] --devices A,B [FILE]\n"
       "Compares databases or wisdom texts, or two devices in one (default: your own\n"
-      "database). Prints what became faster or slower, and where the 95% intervals show\n"
-      "no significant change. Exit status 3: something became slower.",
-      "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
+      "database). Says what became faster or slower, what is the same, and of what the\n"
+      "stored 95% intervals decide nothing. --measure measures both configurations again\n"
+      "on this device, in turns and in many new processes: at most 1 in 1000 pairs of\n"
+      "equals is called different. Exit status 3: something became slower.",
+      "  tune compare before.db after.db\n"
+      "  tune compare before.db after.db --measure\n"
+      "  tune compare --devices H100,H200 wisdom.db\n");
   options.text("devices", "A,B", "two devices in one file: names, parts of them, or keys");
   options.text("margin", "P%", "by how much two runs of the same may differ beyond their intervals", "1%");
-  options.add("kernel json").arguments({"file..."});
+  options.flag("measure", "measure both configurations of each result again, side by side");
+  options.text("budget", "TIME", "with --measure: at most so long for a result, without compiling", "10s");
+  options.add("kernel device json").arguments({"file..."});
   return {options, run_compare};
 }
 

@@ -150,6 +150,8 @@ void add_ceilings(const Device& device, Facts& facts) {
   if (device.ceilings.write > 0) facts.emplace_back("writes measured", format_rate(device.ceilings.write));
   if (device.ceilings.copy > 0)
     facts.emplace_back("copies measured", format_rate(device.ceilings.copy) + " (read plus written)");
+  if (device.peaks.launch_ns > 0)
+    facts.emplace_back("floor measured", format_ns(device.peaks.launch_ns) + " (a launch that does nothing)");
 }
 
 int run_devices(const Given& given) {
@@ -187,7 +189,7 @@ Command devices_command() {
       "  tune devices --metrics --chip GH100\n"
       "  tune devices --metrics --chip GA102 --all | grep dram\n"
       "  tune devices --metrics --chip GH100 --json\n");
-  options.flag("measure", "also measure what each device streams (takes a moment)");
+  options.flag("measure", "also measure what each device streams, and a launch that does nothing");
   options.flag("metrics", "hardware counters and energy, with their sets");
   options.text("chip", "GH100", "a chip by its name");
   options.add("device all json");

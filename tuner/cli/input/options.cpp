@@ -257,7 +257,7 @@ const std::vector<Options::Option>& Options::shared() {
        "the device; auto: the first GPU, else the host; for stored results: a key, a name, or a unique part of one"},
       {kFlag, "hot", "", "do not flush the L2 cache before each sample"},
       {kText, "as", "single|stream|graph",
-       "how the kernel is used: by itself with a cold L2 cache, behind another kernel, or as a node of a CUDA graph; "
+       "how the kernel is used: by itself with a cold L2 cache, after another kernel, or as a node of a CUDA graph; "
        "each has results of its own",
        "single"},
       {kTexts, "metrics", "LIST",

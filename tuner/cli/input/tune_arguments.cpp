@@ -155,10 +155,11 @@ Options tune_options() {
   options.texts("by", "NAME", "the best for each value of a parameter, choice, type or size");
   options.text("csv", "FILE", "every row as comma-separated values");
   options.group("How").add("strategy option seed");
-  options.text("objective", "NAME",
-               "what is best: time, time_hot, energy, edp or a metric, also as max:NAME or min:NAME; with several, "
-               "separated by commas, their trade-off is printed",
-               "time");
+  options.text(
+      "objective", "NAME",
+      "what is best: time (--as names the use), energy, edp or a metric, also as max:NAME or min:NAME; with several, "
+      "separated by commas, their trade-off is printed",
+      "time");
   options.add("metrics");
   options.text("metrics-for", "finalists|all", "collect metrics for finalists only, or for all", "finalists");
   options.add("as hot");

@@ -65,6 +65,17 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
          "again\n";
 }
 
+/// DevicePeaks::floor_of(). In other uses than by itself, a launch that does nothing costs less.
+double floor_ns(const Subject& subject, double ns) {
+  return subject.objective.use() == Use::single ? subject.device->peaks.floor_of(ns) : 0;
+}
+
+std::string time_text(const Subject& subject, double ns) {
+  const double floor = floor_ns(subject, ns);
+  if (floor <= 0) return format_ns(ns);
+  return fmt::format("{}, of which {} are a launch that does nothing", format_ns(ns), format_ns(floor));
+}
+
 }  // namespace
 
 std::string speed_text(const Subject& subject, double ns) {
@@ -80,8 +91,9 @@ std::string speed_text(const Subject& subject, double ns) {
                                                      : "rate for as many reads and writes");
   if (rate.ceiling_fraction.value_or(0) > kExplained)
     memory += " (more than memory gives: served by caches, or not measured here)";
-  if (memory.empty()) return format_ns(ns) + arithmetic;
-  return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
+  const std::string time = time_text(subject, ns);
+  if (memory.empty()) return time + arithmetic;
+  return time + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
 }
 
 std::string limit_text(const Verdict& verdict) {
@@ -92,6 +104,7 @@ std::string limit_text(const Verdict& verdict) {
 Json json_rates(const Subject& subject, double ns) {
   const Throughput rate = rates(subject, ns);
   Json object = Json::object();
+  if (const double floor = floor_ns(subject, ns); floor > 0) object["floor_ns"] = floor;
   if (rate.bytes_per_second) object["bytes_per_s"] = *rate.bytes_per_second;
   if (rate.flops_per_second) object["flops_per_s"] = *rate.flops_per_second;
   if (rate.ceiling_fraction) object["ceiling_fraction"] = *rate.ceiling_fraction, object["ceiling"] = rate.ceiling;
@@ -135,10 +148,12 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   text += fmt::format("limit     {}\n", limit_text(why));
   for (const std::string& remark : why.remarks) text += fmt::format("remark    {}\n", remark);
   text += fmt::format("stored in {}\n\n", printable(database));
+  const Use use = subject.objective.use().value_or(Use::single);
   std::string about =
-      fmt::format("      {}, 95% interval {} to {}, noise {}{}\n", plural(measured.samples_ns.size(), "sample"),
+      fmt::format("      {}, 95% interval {} to {}, noise {}{}{}\n", plural(measured.samples_ns.size(), "sample"),
                   format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
-                  measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
+                  measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "",
+                  use == Use::single ? "" : fmt::format(", {}", named(use).surroundings));
   about += subject.verified ? compared_with(subject.reference)
                             : "      not verified: it is never served, and may be wrong\n";
   return text + result_lines(subject, best.configuration.text(), about, measured.median_ns, style);

@@ -54,6 +54,7 @@ void to_json(Json& json, const Device& device) {
   if (device.ceilings.copy > 0) json["copy_ceiling_bytes_per_s"] = device.ceilings.copy;
   if (device.ceilings.write > 0) json["write_ceiling_bytes_per_s"] = device.ceilings.write;
   if (device.ceilings.loaded_latency_ns > 0) json["loaded_latency_ns"] = device.ceilings.loaded_latency_ns;
+  if (device.peaks.launch_ns > 0) json["floor_ns"] = device.peaks.launch_ns;
   if (const DevicePeaks& peaks = device.peaks; peaks.fp32 > 0)
     json["peaks"] = {
         {"fp32_flops_per_s", peaks.fp32}, {"fp64_flops_per_s", peaks.fp64}, {"integer_operations_per_s", peaks.integer},

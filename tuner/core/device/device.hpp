@@ -67,6 +67,9 @@ struct DevicePeaks {
   double latency_ns = 0;  ///< of one load from device memory
   double launch_ns = 0;   ///< of an empty kernel with cold caches, measured like a sample
   double block_ns = 0;    ///< for each block of 128 threads of an empty kernel
+
+  /// The floor of a single launch that took \p ns: launch_ns, if it is more than a fifth of that; else 0.
+  double floor_of(double ns) const { return ns < 5 * launch_ns ? launch_ns : 0; }
 };
 
 /// The highest measured streaming rates of a device, bytes/s, reads and writes together; 0: not measured.

@@ -65,10 +65,10 @@ Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const D
   if (!info(type).is_floating) return {};
   if (spec.verification.tolerance) return *spec.verification.tolerance;
   // Results are computed in another type and rounded once, so that they differ by one place at most.
-  if (info(type).step > 0) return {2 * info(type).epsilon, info(type).step};
+  if (info(type).step > 0) return {2 * info(type).epsilon, info(type).step, true};
   const std::int64_t terms =
       spec.verification.accumulates ? evaluate_amount(spec, *spec.verification.accumulates, size, limits) : 1;
-  return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(terms))), 0};
+  return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(terms))), 0, false};
 }
 
 }  // namespace tuner

@@ -30,6 +30,9 @@ struct TextureReading {
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
+  /// They may be the next number of their type: the error is at most `relative` of the smaller magnitude, or
+  /// `absolute`.
+  bool is_place = false;
 };
 
 }  // namespace tuner

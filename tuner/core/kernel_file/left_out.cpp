@@ -312,9 +312,16 @@ class LeftOut {
              "is "
              "virtual, or is packed";
     if (count > 1) return subject + "is defined several times in " + places();
-    if (type.name.find('<') != std::string::npos) return subject + "is made by a template, which is not read";
+    const std::string by_template = subject + "is made by a template, which is not read";
+    if (type.name.find('<') != std::string::npos) return by_template;
     const std::vector<std::size_t> all = all_definitions(declarations(), last_part(type.name));
-    if (!resolve(declarations(), type, all).empty())
+    const std::vector<std::size_t> meant = resolve(declarations(), type, all);
+    const auto is_of_template = [&](std::size_t at) {  // using NAME = Params<float>;
+      const std::string_view from = std::string_view(declarations().text()).substr(at);
+      return from.substr(0, from.find(';')).find('<') != std::string_view::npos;
+    };
+    if (!meant.empty() && std::ranges::all_of(meant, is_of_template)) return by_template;
+    if (!meant.empty())
       return subject + "has several meanings, or one under an '#if' that only a compiler decides, in " + places();
     return subject + (all.empty() ? "is not defined in " : "is in another namespace in ") + places();
   }

@@ -208,6 +208,10 @@ ScalarValue read_value(KernelReader& kernel, TokenCursor& cursor) {
 void read_values(KernelReader& kernel, TokenCursor& cursor, std::vector<ScalarValue>& values) {
   cursor.expect("{", "the numbers of a struct");
   do {
+    const SourceLocation place = cursor.place();
+    if (cursor.accept("."))
+      throw SpecError(place,
+                      "the numbers of a struct stand in the order of its members, without their names: '{ 1, nx }'");
     if (cursor.peek().is("{"))
       read_values(kernel, cursor, values);
     else

@@ -26,7 +26,7 @@ struct NamedUse {
 inline constexpr NamedUse kUses[] = {
     {"single", "time", "cold L2"},
     {"hot", "time_hot", "hot L2"},
-    {"stream", "time_stream", "behind another kernel"},
+    {"stream", "time_stream", "after another kernel"},
     {"graph", "time_graph", "as a node of a graph"},
 };
 inline constexpr const NamedUse& named(Use use) { return kUses[static_cast<std::size_t>(use)]; }

@@ -13,7 +13,7 @@
 namespace tuner {
 namespace {
 
-constexpr std::array<ElementTypeInfo, 15> kTypes{{
+constexpr std::array<ElementTypeInfo, 20> kTypes{{
     {ElementType::int8, "int8", "signed char", 1, false, 0},
     {ElementType::uint8, "uint8", "unsigned char", 1, false, 0},
     {ElementType::int16, "int16", "short", 2, false, 0},
@@ -28,6 +28,11 @@ constexpr std::array<ElementTypeInfo, 15> kTypes{{
     {ElementType::float64, "double", "double", 8, true, 0x1p-53},
     {ElementType::e4m3, "e4m3", "__nv_fp8_e4m3", 1, true, 0x1p-4, 0x1p-9},
     {ElementType::e5m2, "e5m2", "__nv_fp8_e5m2", 1, true, 0x1p-3, 0x1p-16},
+    {ElementType::e3m2, "e3m2", "__nv_fp6_e3m2", 1, true, 0x1p-3, 0x1p-4},
+    {ElementType::e2m3, "e2m3", "__nv_fp6_e2m3", 1, true, 0x1p-4, 0x1p-3},
+    {ElementType::e2m1, "e2m1", "__nv_fp4_e2m1", 1, true, 0x1p-2, 0x1p-1},
+    {ElementType::e2m1x2, "e2m1x2", "__nv_fp4x2_e2m1", 1, true, 0x1p-2, 0x1p-1, 2},
+    {ElementType::e8m0, "e8m0", "__nv_fp8_e8m0", 1, true, 0, 0x1p-127},
     {ElementType::tf32, "tf32", "float", 4, true, 0x1p-11},
 }};
 
@@ -37,7 +42,7 @@ struct OtherNames {
   std::array<std::string_view, 2> in_vectors;  ///< before the number of components
   std::array<std::string_view, 5> in_cpp = {};
 };
-constexpr std::array<OtherNames, 15> kOtherNames{{
+constexpr std::array<OtherNames, 20> kOtherNames{{
     {{}, {"char"}, {"char", "int8_t"}},
     {{}, {"uchar"}, {"bool", "uint8_t"}},
     {{}, {"short"}, {"int16_t", "short int"}},
@@ -52,6 +57,11 @@ constexpr std::array<OtherNames, 15> kOtherNames{{
     {{"float64"}, {"double"}},
     {{"float8_e4m3fn"}, {}},
     {{"float8_e5m2"}, {}},
+    {{"float6_e3m2fn"}, {}},
+    {{"float6_e2m3fn"}, {}},
+    {{"float4_e2m1fn"}, {}},
+    {{"float4_e2m1fn_x2"}, {}},
+    {{"float8_e8m0fnu"}, {}},
     {},
 }};
 
@@ -86,13 +96,16 @@ std::optional<ElementType> element_type(std::string_view name) {
 }
 
 std::optional<VectorType> vector_type(std::string_view name) {
-  constexpr std::string_view kFp8 = "__nv_fp8x";  // and the components, `_` and the format
-  if (name.starts_with(kFp8)) {
-    const auto format = element_type(name.substr(std::min(name.size(), kFp8.size() + 2)));
-    const char components = name.size() > kFp8.size() + 1 && name[kFp8.size() + 1] == '_' ? name[kFp8.size()] : '0';
-    if (!format || info(*format).bytes != 1 || (components != '2' && components != '4')) return std::nullopt;
-    return VectorType{*format, components - '0'};
+  constexpr std::string_view kSmall = "__nv_fp8";  // or 6 or 4; then `x`, the components, `_` and the format
+  if (name.starts_with("__nv_fp") && name.size() > kSmall.size() + 2 && name[kSmall.size()] == 'x') {
+    const char components = name[kSmall.size() + 1];
+    const std::string one = std::string(name.substr(0, kSmall.size())).append(name.substr(kSmall.size() + 2));
+    const auto* const format = std::ranges::find(kTypes, std::string_view(one), &ElementTypeInfo::spelling);
+    if (format == kTypes.end() || (components != '2' && components != '4')) return std::nullopt;
+    if (format->type == ElementType::e2m1) return VectorType{ElementType::e2m1x2, components == '2' ? 1 : 2};
+    return VectorType{format->type, components - '0'};
   }
+  if (name == "dim3") return VectorType{ElementType::uint32, 3};
   if (name.empty() || name.back() < '1' || name.back() > '4') return std::nullopt;
   const auto base = type_with(name.substr(0, name.size() - 1), &OtherNames::in_vectors);
   return base ? std::optional(VectorType{*base, name.back() - '0'}) : std::nullopt;

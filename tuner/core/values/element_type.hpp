@@ -27,6 +27,11 @@ enum class ElementType {
   float64,
   e4m3,
   e5m2,
+  e3m2,
+  e2m3,
+  e2m1,
+  e2m1x2,
+  e8m0,
   tf32
 };
 
@@ -37,7 +42,8 @@ struct ElementTypeInfo {
   std::size_t bytes;
   bool is_floating;
   double epsilon;   ///< unit roundoff u of this type; 0 for integers
-  double step = 0;  ///< the smallest positive number of a type without arithmetic (fp8); 0 for others
+  double step = 0;  ///< the smallest positive number of a type without arithmetic (fp8, fp6, fp4); 0 for others
+  int parts = 1;    ///< numbers in one: e2m1x2 has two
 };
 
 /// All types, in enum order.
@@ -48,7 +54,7 @@ struct VectorType {
   ElementType type{};
   int components = 1;
 };
-/// CUDA's vector types by their names; `__nv_fp8x4_e4m3` is one.
+/// CUDA's vector types by their names; `__nv_fp8x4_e4m3` is one, and `__nv_fp4x4_e2m1` is two e2m1x2.
 std::optional<VectorType> vector_type(std::string_view name);
 
 /// The numbers in one element of the C++ type \p spelling: `unsigned char`, `size_t`, `float4`. Nothing for types that
@@ -60,8 +66,8 @@ struct IntegerRange {
 };
 /// The values of an integer of \p type, cut off where a signed 64-bit integer ends; nothing for floating types.
 std::optional<IntegerRange> integer_range(ElementType type);
-/// Canonical names and the aliases `int32`, `uint32`, `bf16`, `fp16`, `float32`, `float64`, `float8_e4m3fn` and
-/// `float8_e5m2`.
+/// Canonical names and the aliases `int32`, `uint32`, `bf16`, `fp16`, `float32`, `float64`, and those of PyTorch for
+/// smaller types, such as `float8_e4m3fn`.
 std::optional<ElementType> element_type(std::string_view name);
 
 /// The parameter types of the function, or of the function type, with this \p mangled name: `float const*`, `int`.

@@ -82,10 +82,10 @@ std::optional<NpyHeader> read_npy(std::string_view bytes) {
   return npy;
 }
 
-/// NumPy's name. NumPy has neither bfloat16 nor fp8: V2 is two untyped bytes.
+/// NumPy's name. NumPy has neither bfloat16 nor fp8 and smaller: V2 is two untyped bytes.
 std::string_view numpy_name(ElementType type) {
-  constexpr std::string_view names[] = {"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8",
-                                        "f2", "V2", "f4", "f8", "V1", "V1", "f4"};
+  constexpr std::string_view names[] = {"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "V2",
+                                        "f4", "f8", "V1", "V1", "V1", "V1", "V1", "V1", "V1", "f4"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -94,8 +94,8 @@ void require_type(const std::string& file, std::string_view descr, ElementType t
   const bool one_byte = info(type).bytes == 1;
   const bool swapped = descr.starts_with('>') && !one_byte;
   if (bare == numpy_name(type) && !swapped) return;
-  const bool is_fp8 = one_byte && info(type).is_floating;
-  if (one_byte && descr == (is_fp8 ? "<f1" : "|b1")) return;  // ml_dtypes writes its fp8 as f1
+  const bool is_small = one_byte && info(type).is_floating;
+  if (one_byte && descr == (is_small ? "<f1" : "|b1")) return;  // ml_dtypes writes its types so
   throw Error(file + " holds elements of type '" + std::string(descr) + "', not " + std::string(info(type).name) +
               " ('<" + std::string(numpy_name(type)) + "')" +
               (bare == numpy_name(type) ? ": their byte order is reversed" : ""));

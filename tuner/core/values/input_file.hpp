@@ -40,7 +40,7 @@ std::vector<std::byte> read_data_file(const std::filesystem::path& path, Element
 std::vector<std::byte> numbers_of(const std::string& file, std::string_view bytes, ElementType type, std::size_t count);
 
 /// The beginning of a `.npy` file of \p count elements of \p type. Their bytes follow, as they lie in memory. NumPy has
-/// neither bfloat16 nor fp8: such an element is written as untyped bytes.
+/// neither bfloat16 nor fp8 and smaller: such an element is written as untyped bytes.
 std::string npy_header(ElementType type, std::size_t count);
 
 }  // namespace tuner

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,11 @@
 namespace tuner {
 namespace {
 
-/// \p use(value) with element \p index in a type that holds it exactly.
+/// \p use(value) with a part of element \p index in a type that holds it exactly.
 template <typename Use>
-auto with_element(const HostBuffer& buffer, std::size_t index, Use use) {
+auto with_element(const HostBuffer& buffer, std::size_t index, int part, Use use) {
   return with_type(buffer.type, [&](auto zero) {
-    const auto value = number(element_at<decltype(zero)>(buffer.bytes.data(), index));
+    const auto value = number(element_at<decltype(zero)>(buffer.bytes.data(), index), part);
     if constexpr (std::is_integral_v<decltype(zero)> && sizeof zero < sizeof(std::int64_t)) {
       return use(std::int64_t{value});
     } else {
@@ -35,18 +36,24 @@ std::size_t bytes_of(const RecordField& field) {
 
 }  // namespace
 
-double element(const HostBuffer& buffer, std::size_t index) {
-  return with_element(buffer, index, [](auto value) { return static_cast<double>(value); });
+double element(const HostBuffer& buffer, std::size_t index, int part) {
+  return with_element(buffer, index, part, [](auto value) { return static_cast<double>(value); });
 }
 
 std::string element_text(const HostBuffer& buffer, std::size_t index) {
-  return with_element(buffer, index, [](auto value) { return fmt::format("{}", value); });
+  std::string text;
+  for (int part = 0; part < info(buffer.type).parts; ++part)
+    text +=
+        (part > 0 ? "|" : "") + with_element(buffer, index, part, [](auto value) { return fmt::format("{}", value); });
+  return text;
 }
 
 double largest_error(const HostBuffer& actual, const HostBuffer& expected) {
   double difference = 0, scale = 0;
-  for (std::size_t i = 0; i < actual.count; ++i) {
-    const double is = element(actual, i), wanted = element(expected, i);
+  const auto parts = static_cast<std::size_t>(info(actual.type).parts);
+  for (std::size_t i = 0; i < actual.count * parts; ++i) {
+    const int part = static_cast<int>(i % parts);
+    const double is = element(actual, i / parts, part), wanted = element(expected, i / parts, part);
     if (is == wanted || (std::isnan(is) && std::isnan(wanted))) {
       if (std::isfinite(wanted)) scale = std::max(scale, std::abs(wanted));
       continue;
@@ -110,13 +117,18 @@ Comparison compare_on_host(const std::vector<NumberRun>& runs, const HostBuffer&
     for (std::size_t i = run.begin; i < run.end; ++i) {
       const bool same = std::memcmp(actual.bytes.data() + i * size, expected.bytes.data() + i * size, size) == 0;
       if (same && !is_floating) continue;
-      const double is = element(actual, i), wanted = element(expected, i);
-      if (is_floating) result.largest_error = std::max(result.largest_error, fill_value::relative_error(is, wanted));
-      if (is_floating && !fill_value::differs(is, wanted, tolerance.relative, tolerance.absolute)) continue;
-      if (result.mismatches++ > 0) continue;
-      result.first_index = i;
-      result.actual = is;
-      result.expected = wanted;
+      bool is_counted = false;  // both parts of an element may be wrong
+      for (int part = 0; part < info(actual.type).parts; ++part) {
+        const double is = element(actual, i, part), wanted = element(expected, i, part);
+        if (is_floating) result.largest_error = std::max(result.largest_error, fill_value::relative_error(is, wanted));
+        if (tolerance.is_place) count_direction(result, is, wanted);
+        if (is_floating && !fill_value::differs(is, wanted, tolerance.relative, tolerance.absolute, tolerance.is_place))
+          continue;
+        if (std::exchange(is_counted, true) || result.mismatches++ > 0) continue;
+        result.first_index = i;
+        result.actual = is;
+        result.expected = wanted;
+      }
     }
   }
   return result;
@@ -130,6 +142,9 @@ void add(Comparison& all, const Comparison& more, std::size_t first) {
   }
   all.mismatches += more.mismatches;
   all.largest_error = std::max(all.largest_error, more.largest_error);
+  all.off += more.off;
+  all.less += more.less;
+  all.nearer += more.nearer;
 }
 
 std::size_t numbers_in(const RecordType& type) {

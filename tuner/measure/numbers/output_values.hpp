@@ -30,7 +30,8 @@ struct HostBuffer {
 using HostBuffers = std::map<std::string, HostBuffer>;
 
 /// Element \p index of \p buffer; 64-bit integers are rounded.
-double element(const HostBuffer& buffer, std::size_t index);
+/// \p part: which of its numbers, if it holds several (ElementTypeInfo::parts).
+double element(const HostBuffer& buffer, std::size_t index, int part = 0);
 /// The same as text, with as many digits as distinguish it from other values of its type: `-7`, `0.1`, `nan`.
 std::string element_text(const HostBuffer& buffer, std::size_t index);
 

@@ -31,11 +31,11 @@ constexpr bool in_order() {
   int next = 0;
   return ((detail::element_code<T>() == next++) && ...) && next == static_cast<int>(ElementType::tf32);
 }
-static_assert(
-    in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
-             std::uint64_t, __half, __nv_bfloat16, float, double, __nv_fp8_e4m3, __nv_fp8_e5m2>() &&
-    ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
-    ElementType::float32 == ElementType{10});
+static_assert(in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                       std::int64_t, std::uint64_t, __half, __nv_bfloat16, float, double, __nv_fp8_e4m3, __nv_fp8_e5m2,
+                       __nv_fp6_e3m2, __nv_fp6_e2m3, __nv_fp4_e2m1, __nv_fp4x2_e2m1, __nv_fp8_e8m0>() &&
+              ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
+              ElementType::float32 == ElementType{10});
 
 Error refusal_of(const KernelSpec& spec, const BufferSpec& buffer, const std::string& what) {
   return refusal(spec.name, ": '" + buffer.name + "' " + what);

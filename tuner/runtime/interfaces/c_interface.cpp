@@ -19,7 +19,7 @@ namespace {
 static_assert(TUNER_OTHER_ERROR == 1 + static_cast<int>(ErrorCode::other));
 static_assert(TUNER_OUT_OF_MEMORY == 1 + static_cast<int>(ErrorCode::out_of_memory));
 static_assert(TUNER_CACHE_ERROR == 1 + static_cast<int>(ErrorCode::cache));
-static_assert(TUNER_HALF == static_cast<int>(ElementType::half) && TUNER_E5M2 == detail::element_code<__nv_fp8_e5m2>());
+static_assert(TUNER_HALF == static_cast<int>(ElementType::half) && TUNER_E8M0 == detail::element_code<__nv_fp8_e8m0>());
 static_assert(TUNER_PRODUCT == static_cast<int>(Operation::product) && TUNER_ANY_ORDER == static_cast<int>(Order::any));
 
 constexpr const char* kStatusNames[] = {"ok",           "other error",    "invalid argument", "invalid kernel",
@@ -67,7 +67,7 @@ tuner_status fail_with_current_exception() noexcept {
 void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, "tuner: " + message); }
 
 detail::LaunchArgument pointer_to(tuner_type type, const void* data, bool is_const) {
-  if (type < TUNER_VOID || type > TUNER_E5M2) refuse("there is no element type " + std::to_string(type));
+  if (type < TUNER_VOID || type > TUNER_E8M0) refuse("there is no element type " + std::to_string(type));
   detail::LaunchArgument argument;
   argument.is_const = is_const;
   argument.element = static_cast<std::int8_t>(type);
@@ -103,7 +103,7 @@ const char* tuner_version() { return kVersion; }
 void tuner_text_free(char* text) { std::free(text); }
 
 size_t tuner_type_bytes(tuner_type type) {
-  return type > TUNER_VOID && type <= TUNER_E5M2 ? info(static_cast<ElementType>(type)).bytes : 0;
+  return type > TUNER_VOID && type <= TUNER_E8M0 ? info(static_cast<ElementType>(type)).bytes : 0;
 }
 
 tuner_status tuner_set(const char* name, const char* value) {

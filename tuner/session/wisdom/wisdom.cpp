@@ -188,7 +188,7 @@ cache::WisdomMatch Wisdom::lookup_in_use(Use use, const KernelSpec& spec, const 
   cache::WisdomMatch single = lookup(spec, size, device, Objective::time_of(Use::single), around, broken);
   if (use == Use::single) return single;
   cache::WisdomMatch match = lookup(spec, size, device, Objective::time_of(use), around, broken);
-  if (match && match.tier <= cache::Tier::nearest_size && match.tier <= single.tier) {
+  if (match && match.tier <= cache::Tier::nearest_size && match.tier <= std::max(single.tier, cache::Tier::stale)) {
     match.reason.append(", timed as '").append(named(use).name).append("'");
     return match;
   }

@@ -142,6 +142,19 @@ TEST_F(NvrtcCompilerTest, CompilesKernelsOfFp8) {
   EXPECT_EQ(error(result), "");
 }
 
+TEST_F(NvrtcCompilerTest, CompilesKernelsOfFp6AndFp4) {
+  if (nvrtc().version < 12080) GTEST_SKIP() << "cuda_fp4.h is a part of CUDA 12.8 and later";
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no cuda_fp4.h on this machine";
+  const CompileResult result = compile(R"(
+    #include <cuda_fp4.h>
+    __global__ void narrow(__nv_fp4x2_e2m1* to, const __nv_fp6_e3m2* from, const __nv_fp8_e8m0* scale) {
+      const float x = float(from[threadIdx.x]) * float(scale[0]);
+      to[threadIdx.x] = __nv_fp4x2_e2m1(make_float2(x, -x));
+    })",
+                                       {"narrow"});
+  EXPECT_EQ(error(result), "");
+}
+
 TEST_F(NvrtcCompilerTest, NamesAHeaderThatIsMissingWithItsPlaceAndAWayOut) {
   EXPECT_THAT(error(compile("typo t;\n#include \"types.h\"\n__global__ void k(int* x) { *x = 1; }\n", {"k"})),
               AllOf(HasSubstr("(2): "), HasSubstr("cannot open source file \"types.h\""), HasSubstr("include_path")));

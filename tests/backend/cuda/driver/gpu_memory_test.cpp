@@ -37,6 +37,12 @@ std::vector<unsigned char> filled(ElementType type, const Fill& fill, std::uint6
         element = static_cast<T>(iota ? i : whole);
       } else if constexpr (std::is_floating_point_v<T>) {
         element = static_cast<T>(value);
+      } else if constexpr (parts_of<T> > 1) {
+        const auto one = [&](std::size_t k) {
+          if (iota || constant) return static_cast<float>(iota ? static_cast<double>(k) : fill.low);
+          return static_cast<float>(f::uniform(seed, k, fill.low, fill.high));
+        };
+        element = T::of(one(2 * i), one(2 * i + 1));
       } else {
         element = T::of(static_cast<float>(value));
       }
@@ -90,6 +96,30 @@ TEST_F(GpuMemory, FindsPlantedMismatches) {
   EXPECT_EQ(result.expected, wanted[123'457]);
   EXPECT_EQ(result.actual, actual[123'457]);
   EXPECT_NEAR(result.largest_error, 0.5, 1e-6);
+}
+
+TEST_F(GpuMemory, CountsNumbersThatAreOnePlaceOff) {
+  constexpr std::size_t kCount = 100'003;
+  std::vector<std::uint8_t> wanted(kCount), actual(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    wanted[i] = static_cast<std::uint8_t>(8 + i % 100 + (i % 2 == 0 ? 0x80 : 0));  // e4m3, of both signs
+    actual[i] = static_cast<std::uint8_t>(wanted[i] - 1);
+  }
+  const Tolerance place{0x1p-3, 0x1p-9, true};
+  const Comparison result = compared(actual, wanted, ElementType::e4m3, place);
+  EXPECT_EQ(result.mismatches, 0u);
+  EXPECT_EQ(result.off, kCount);
+  EXPECT_EQ(result.nearer, kCount);
+  EXPECT_EQ(result.less, kCount / 2);
+  actual[54'321] = static_cast<std::uint8_t>(wanted[54'321] - 2);
+  EXPECT_EQ(compared(actual, wanted, ElementType::e4m3, place).first_index, 54'321u);
+  const std::vector<std::uint8_t> pairs{0x21, 0x43, 0x65}, others{0x21, 0x23, 0x77};
+  const Comparison of_pairs = compared(others, pairs, ElementType::e2m1x2, {0.5, 0.5, true});
+  EXPECT_EQ(of_pairs.mismatches, 2u) << "of the two numbers in each byte, one is two places off";
+  EXPECT_EQ(of_pairs.first_index, 1u);
+  EXPECT_EQ(of_pairs.actual, 1);
+  EXPECT_EQ(of_pairs.expected, 2);
+  EXPECT_EQ(of_pairs.off, 3u);
 }
 
 TEST_F(GpuMemory, NeverPassesNan) {

@@ -1,10 +1,12 @@
+#include <algorithm>
+
 #include <tests/support/captured_graph.hpp>
 #include <tests/support/gpu_fixture.hpp>
 
 #include <tuner/backend/cuda/compile/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/driver/context.hpp>
 #include <tuner/backend/cuda/run/cuda_module.hpp>
-#include <tuner/backend/fill_value.hpp>
+#include <tuner/backend/element_value.hpp>
 #include <tuner/core/device/launch_shape.hpp>
 
 namespace tuner::cuda {
@@ -52,11 +54,15 @@ TEST_F(GpuLaunch, RunsLaunchesInOrder) {
   for (int i = 0; i < kCount; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 1 + 4 * i);
 }
 
-// Both types of fp8, by the conversions of cuda_fp8.h.
-TEST_F(GpuLaunch, ConvertsToFp8AsFillsDo) {
-  const auto module =
-      load(R"(
-#include <cuda_fp8.h>
+// By the conversions of cuda_fp8.h, cuda_fp6.h and cuda_fp4.h, as far as the toolkit has them.
+TEST_F(GpuLaunch, ConvertsToSmallTypesAsFillsDo) {
+  const bool has_all = nvrtc().version >= 12080;
+  std::vector<ElementType> types{ElementType::e4m3, ElementType::e5m2};
+  if (has_all) types.insert(types.end(), {ElementType::e3m2, ElementType::e2m3, ElementType::e2m1, ElementType::e8m0});
+  std::vector<std::string> functions;
+  for (const char* const name : {"narrow<", "widen<"})
+    for (const ElementType type : types) functions.push_back(name + std::string(info(type).spelling) + '>');
+  const auto module = load(std::string(has_all ? "#include <cuda_fp4.h>" : "#include <cuda_fp8.h>") + R"(
 template <typename T>
 __global__ void narrow(const float* from, T* to) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -65,13 +71,13 @@ __global__ void narrow(const float* from, T* to) {
 template <typename T>
 __global__ void widen(const T* from, float* to) { to[threadIdx.x] = static_cast<float>(from[threadIdx.x]); }
 )",
-           {"narrow<__nv_fp8_e4m3>", "narrow<__nv_fp8_e5m2>", "widen<__nv_fp8_e4m3>", "widen<__nv_fp8_e5m2>"});
+                           functions);
   constexpr int kCount = 1 << 16;
   const auto wide = backend().allocate(kCount * 4), narrow = backend().allocate(kCount);
   std::vector<unsigned char> all(256);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<unsigned char>(i);
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    const ElementType type = i == 0 ? ElementType::e4m3 : ElementType::e5m2;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const ElementType type = types[i];
     for (const double high : {0x1p-13, 0.01, 1.0, 500.0, 1e5}) {  // below every normal number, to beyond all numbers
       const Fill fill{Fill::Kind::uniform, -high, high};
       backend().fill(wide->address(), ElementType::float32, kCount, fill, 7);
@@ -80,17 +86,22 @@ __global__ void widen(const T* from, float* to) { to[threadIdx.x] = static_cast<
       EXPECT_EQ(run(to_narrow), "ok");
       const auto converted = contents<unsigned char>(narrow->address(), kCount);
       backend().fill(narrow->address(), type, kCount, fill, 7);
-      EXPECT_EQ(converted, contents<unsigned char>(narrow->address(), kCount)) << info(type).name << ' ' << high;
+      const auto filled = contents<unsigned char>(narrow->address(), kCount);
+      const auto differs = std::mismatch(filled.begin(), filled.end(), converted.begin());
+      EXPECT_EQ(differs.first, filled.end()) << info(type).name << ' ' << high << ": " << int{*differs.first} << " and "
+                                             << int{*differs.second} << " at " << differs.first - filled.begin();
     }
     backend().upload(narrow->address(), all.data(), all.size());
     const Launch to_wide =
-        launch(*module, i + 2, 1, 256, {Argument::of(narrow->address()), Argument::of(wide->address())});
+        launch(*module, types.size() + i, 1, 256, {Argument::of(narrow->address()), Argument::of(wide->address())});
     EXPECT_EQ(run(to_wide), "ok");
     const auto values = contents<float>(wide->address(), 256);
-    for (const unsigned char bits : all) {
-      const float wanted = i == 0 ? fill_value::e4m3_value(bits) : fill_value::e5m2_value(bits);
+    const unsigned most = type == ElementType::e2m1 ? 16 : info(type).spelling.starts_with("__nv_fp6") ? 64 : 256;
+    for (unsigned bits = 0; bits < most; ++bits) {
+      const float wanted = with_type(
+          type, [&](auto zero) { return static_cast<float>(number(element_at<decltype(zero)>(all.data(), bits))); });
       const bool both_nan = wanted != wanted && values[bits] != values[bits];
-      EXPECT_TRUE(both_nan || values[bits] == wanted) << info(type).name << ' ' << int{bits};
+      EXPECT_TRUE(both_nan || values[bits] == wanted) << info(type).name << ' ' << bits;
     }
   }
 }

@@ -249,7 +249,7 @@ TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeil
             << " ns; cold " << median(taken(backend().sample({&empty, 1}, request(100, true))))
             << " ns; graph of 100: " << median(taken(backend().sample({&empty, 1}, request(20, Use::graph, 100))))
             << " ns, of one: " << median(taken(backend().sample({&empty, 1}, request(20, Use::graph))))
-            << " ns; behind another kernel: " << median(taken(backend().sample({&empty, 1}, request(100, Use::stream))))
+            << " ns; after another kernel: " << median(taken(backend().sample({&empty, 1}, request(100, Use::stream))))
             << " ns\n";
 
   for (const bool cold : {false, true}) {

@@ -210,8 +210,8 @@ TEST(HostHeaders, ThatOnlyAGpuHasAreNamedWhereAKernelUsesThem) {
   const auto lacks = [](const std::string& what) {
     return ::testing::EndsWith(": the host backend has no " + what + ", which is for GPUs");
   };
-  EXPECT_THAT(refusal_of("#include <cuda_fp4.h>\n__global__ void k(float* x) { *x = float(__nv_fp4_e2m1(1.5f)); }\n"),
-              AllOf(StartsWith("test.cu:2:"), lacks("<cuda_fp4.h>")));
+  EXPECT_THAT(refusal_of("#include <cuda/warp>\n__global__ void k(int* x) { *x = cuda::warp_shuffle_idx(*x, 0); }\n"),
+              AllOf(StartsWith("test.cu:2:"), lacks("<cuda/warp>")));
   EXPECT_THAT(refusal_of("#include <cuda/ptx>\n__global__ void k() { cuda::ptx::trap(); }\n"),
               lacks("such part of <cuda/ptx>"));
   EXPECT_THAT(refusal_of("#include <cuda/no_such_part>\n__global__ void k() {}\n"), lacks("<cuda/no_such_part>"));

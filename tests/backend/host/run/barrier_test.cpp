@@ -146,6 +146,24 @@ TEST(HostBarriers, SayWhereThreadsWaitForEver) {
               HasSubstr("more threads arrive at a barrier than its init() said, or it has none (test.cu:4)"));
 }
 
+TEST(HostBarriers, LetABoundedWaitReturnWhereNobodyElseCanRun) {
+  const std::string head =
+      "#include <cuda/barrier>\n#include <cuda/ptx>\n__global__ void k(int* out) {\n"
+      "  __shared__ cuda::barrier<cuda::thread_scope_block> bar;\n"
+      "  if (threadIdx.x == 0) init(&bar, 33);\n  __syncthreads();\n"
+      "  auto token = bar.arrive();\n";
+  // The last arrival comes only after a wait that fails.
+  EXPECT_EQ(
+      output<int>(head + "  int tries = 0;\n"
+                         "  while (!bar.try_wait(token)) if (++tries == 5 && threadIdx.x == 7) (void)bar.arrive();\n"
+                         "  atomicAdd(out, tries >= 5 || threadIdx.x != 7);\n}\n",
+                  "k", shape(1, 32)),
+      32);
+  std::vector<int> out(1);
+  EXPECT_THAT(text(run(head + "  while (!bar.try_wait(token)) {}\n}\n", "k", shape(1, 32), out.data())),
+              HasSubstr("32 wait at barrier::try_wait (test.cu:8), 0 have returned: no thread can continue"));
+}
+
 TEST(HostBarriers, CountTheBytesOfCopies) {
   EXPECT_EQ(output<int>(R"(
 #include <cuda/barrier>
@@ -170,6 +188,29 @@ __global__ void k(int* out) {
 })",
                         "k", shape(1, 32)),
             3636);
+}
+
+TEST(HostBarriers, HaveAHandleForThePartsOfPtx) {
+  EXPECT_EQ(output<int>(R"(
+#include <cuda/barrier>
+#include <cuda/ptx>
+__device__ int numbers[4] = {1, 2, 3, 4};
+__global__ void k(int* out) {
+  __shared__ alignas(16) int copy[4];
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  if (threadIdx.x == 0) init(&bar, 1);
+  __syncthreads();
+  uint64_t* const handle = cuda::device::barrier_native_handle(bar);
+  if (threadIdx.x == 0) {
+    cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, copy, numbers, sizeof copy, handle);
+    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, handle,
+                                         sizeof copy);
+  }
+  while (!cuda::ptx::mbarrier_try_wait_parity(handle, 0)) {}
+  if (threadIdx.x == 31) *out = copy[0] + copy[3];
+})",
+                        "k", shape(1, 32)),
+            5);
 }
 
 TEST(HostBarriers, AreNotTheOnlyObjectsThatThreadsWaitFor) {

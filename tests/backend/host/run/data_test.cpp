@@ -172,6 +172,7 @@ TEST(HostDevice, MeasuresItsCeilingsWhenAsked) {
   own->measure_ceilings();
   EXPECT_GT(own->device().ceilings.read, 1e8);
   EXPECT_GT(own->device().ceilings.copy, 1e8);
+  EXPECT_GT(own->device().peaks.launch_ns, 0);
 }
 
 TEST(HostBackend, EnqueuesFromParametersAsTheDriverTakesThem) {
@@ -327,6 +328,75 @@ __global__ void convert(float* four, float* five, unsigned char* to_four, unsign
     EXPECT_EQ(to_five[i], std::isnan(brief) ? 0x7f : nearest(five, 0x7b, std::clamp(brief, -57344.0f, 57344.0f)))
         << brief;
   }
+}
+
+/// The same for fp6, fp4 and the scale factors of both.
+TEST(HostFp6AndFp4, ConvertToTheNearestAndSaturate) {
+  const char* source = R"(
+#include <cuda_fp4.h>
+__global__ void convert(float* values, unsigned char* bits, int* wrong) {
+  __nv_fp6_e3m2 a;
+  __nv_fp6_e2m3 b;
+  __nv_fp4_e2m1 c;
+  __nv_fp8_e8m0 d;
+  const unsigned i = threadIdx.x;
+  a.__x = b.__x = c.__x = d.__x = (unsigned char)i;
+  const float of_all[] = {float(a), float(b), float(c), float(d)};
+  for (int k = 0; k < 4; ++k) values[256 * k + i] = of_all[k];
+  if (i < 64 && (__nv_fp6_e3m2(of_all[0]).__x != i || __nv_fp6_e2m3(__half(of_all[1])).__x != i)) atomicAdd(wrong, 1);
+  if (i < 16 && __nv_fp4_e2m1(double(of_all[2])).__x != i) atomicAdd(wrong, 1);
+  if (i < 255 && __nv_fp8_e8m0(of_all[3]).__x != i) atomicAdd(wrong, 1);
+  __nv_fp4x2_e2m1 two;
+  two.__x = (unsigned char)i;
+  const float2 both = static_cast<float2>(two);
+  if (__nv_fp4x2_e2m1(both).__x != i || both.x != values[512 + i % 16]) atomicAdd(wrong, 1);
+  const __half2_raw raw = __nv_cvt_fp4x2_to_halfraw2(two.__x, __NV_E2M1);
+  if (__nv_cvt_halfraw2_to_fp4x2(raw, __NV_E2M1, cudaRoundNearest) != i) atomicAdd(wrong, 1);
+  if (i != 0) return;
+  const float some[] = {0.25f, 0.75f, 2.5f, 100, -1.75f, 5.9f};
+  for (int k = 0; k < 6; ++k) bits[k] = __nv_cvt_float_to_fp4(some[k], __NV_E2M1, cudaRoundNearest);
+  for (int k = 0; k < 6; ++k) bits[6 + k] = __nv_cvt_float_to_fp6(some[k], __NV_E3M2, cudaRoundZero);
+  bits[12] = __nv_fp8_e8m0(1.01f).__x;
+  bits[13] = __nv_cvt_float_to_e8m0(1.99f, __NV_SATFINITE, cudaRoundZero);
+  bits[14] = __nv_fp4_e2m1(NAN).__x;
+  if (sizeof(__nv_fp4x4_e2m1) != 2 || sizeof(__nv_fp4x2_e2m1) != 1 || sizeof(__nv_fp6x4_e3m2) != 4) atomicAdd(wrong, 1);
+  const float4 four = static_cast<float4>(__nv_fp4x4_e2m1(make_float4(1, -2, 3, 6)));
+  if (four.x != 1 || four.y != -2 || four.z != 3 || four.w != 6) atomicAdd(wrong, 1);
+})";
+  std::vector<float> values(1024);
+  std::vector<unsigned char> bits(15);
+  int wrong = 0;
+  EXPECT_EQ(text(run(source, "convert", shape(1, 256), values.data(), bits.data(), &wrong)), "done");
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(values[0x01], 0x1p-4f);
+  EXPECT_EQ(values[0x3f], -28);
+  EXPECT_EQ(values[256 + 0x01], 0.125f);
+  EXPECT_EQ(values[256 + 0x1f], 7.5f);
+  EXPECT_THAT(std::vector<float>(values.begin() + 512, values.begin() + 520), ElementsAre(0, 0.5, 1, 1.5, 2, 3, 4, 6));
+  EXPECT_EQ(values[768], 0x1p-127f);
+  EXPECT_EQ(values[768 + 130], 8);
+  EXPECT_TRUE(std::isnan(values[768 + 255]));
+  // Ties go to even; toward zero they do not: of e3m2, 5.9 is between 5 and 6.
+  EXPECT_THAT(bits, ElementsAre(0, 2, 4, 7, 8 | 4, 7, 4, 10, 17, 31, 0x20 | 15, 21, 128, 127, 7));
+}
+
+TEST(HostFill, PutsTwoNumbersOfFp4IntoEachByte) {
+  std::vector<std::uint8_t> bytes(3);
+  backend().fill(at(bytes), ElementType::e2m1x2, 3, {Fill::Kind::iota, 0, 0}, 0);
+  EXPECT_THAT(bytes, ElementsAre(0x20, 0x54, 0x66)) << "5 is between 4 and 6";
+}
+
+TEST(HostCompare, LooksAtBothNumbersOfAByte) {
+  std::vector<std::uint8_t> expected{0x21, 0x43, 0x65}, actual{0x21, 0x23, 0x77};
+  const Comparison exact = backend().compare(at(actual), at(expected), ElementType::e2m1x2, 3, {});
+  EXPECT_EQ(exact.mismatches, 2u);
+  EXPECT_EQ(exact.first_index, 1u);
+  EXPECT_EQ(exact.actual, 1);
+  EXPECT_EQ(exact.expected, 2);
+  const Comparison near = backend().compare(at(actual), at(expected), ElementType::e2m1x2, 3, {0.5, 0.5, true});
+  EXPECT_EQ(near.mismatches, 2u) << "1 is two places from 2, and 3 from 6";
+  EXPECT_EQ(near.off, 3u);
+  EXPECT_EQ(near.less, 1u);
 }
 
 TEST(HostFill, RoundsToFp8AndTf32) {

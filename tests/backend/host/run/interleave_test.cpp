@@ -72,6 +72,16 @@ __global__ void turns(volatile int* c) {
   *c = *c + 1;
 }
 __global__ void endless(volatile int* c) { while (*c == 0) {} }
+
+struct Pair { int x, y; };
+__global__ void whole(int* c) {
+  __shared__ alignas(16) int s[8];
+  const int4 four = *reinterpret_cast<int4*>(c + 4);
+  *reinterpret_cast<int4*>(s + 4) = four;
+  const Pair pair = *reinterpret_cast<Pair*>(c + 1);
+  c[0] = pair.x + s[4];
+}
+__global__ void halves(int* c) { *reinterpret_cast<int2*>(c) = *reinterpret_cast<int2*>(c + 3); }
 )";
 
 /// kKernels compiled once for all tests, plainly and interleaved.
@@ -102,7 +112,6 @@ class HostInterleaved : public ::testing::Test {
     return times;
   }
 
- private:
   static constexpr std::string_view names[] = {"increments",      "splits",
                                                "keeps",           "adds",
                                                "adds_floats",     "histogram<false>",
@@ -110,8 +119,10 @@ class HostInterleaved : public ::testing::Test {
                                                "exchange<block>", "exchange<warp>",
                                                "dynamic",         "private_memory",
                                                "collectives",     "turns",
-                                               "endless"};
+                                               "endless",         "whole",
+                                               "halves"};
 
+ private:
   static std::unique_ptr<Module> compiled(bool interleaved) {
     CompileRequest wanted = request(kKernels, {std::begin(names), std::end(names)});
     wanted.interleaved = interleaved;
@@ -155,6 +166,17 @@ TEST_F(HostInterleaved, ShowsAMissingBarrierBetweenNeighbours) {
     EXPECT_EQ(run(true, "exchange<block>", order, 4), right);
     EXPECT_EQ(run(true, "exchange<warp>", order, 4), right);
   }
+}
+
+TEST_F(HostInterleaved, FindsMisalignedAccesses) {
+  EXPECT_EQ(run(true, "whole", {}), std::vector<int>(128));
+  backend().set_order({});
+  std::vector<int> out(128);
+  const std::string error =
+      text(launch(module(true), std::size(names) - 1, shape(1, 128, 512), 20, backend(), out.data()));
+  EXPECT_THAT(error,
+              HasSubstr("misaligned access, on which a GPU faults: the type needs a multiple of 8 bytes (test.cu:"));
+  EXPECT_THAT(error, HasSubstr("in block (0, 0, 0), thread (0, 0, 0)"));
 }
 
 TEST_F(HostInterleaved, GivesTheSameForTheSameSeed) {

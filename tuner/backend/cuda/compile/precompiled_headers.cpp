@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
-#include <fstream>
-#include <limits>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include <cache/records/sha256.hpp>
+
+#include <tuner/core/values/available_memory.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -31,13 +31,7 @@ std::pair<nvrtcResult, double> timed(const std::function<nvrtcResult()>& work) {
 }  // namespace
 
 bool PrecompiledHeaders::has_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name; file >> name; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-    std::size_t kib = 0;
-    if (name == "MemAvailable:" && file >> kib)
-      return (kib << 10) / std::max(1u, std::thread::hardware_concurrency()) >= kHeapBytes;
-  }
-  return false;
+  return available_memory() / std::max(1u, std::thread::hardware_concurrency()) >= kHeapBytes;
 }
 
 nvrtcResult PrecompiledHeaders::compile(const Nvrtc& nvrtc, const std::string& head,

@@ -116,7 +116,8 @@ void DataKernels::compare(CUdeviceptr actual, CUdeviceptr expected, ElementType 
                           const Tolerance& tolerance, CUdeviceptr result) const {
   zero(result, sizeof(RawComparison));
   launch_support(kernels_[kCompare], blocks_for(count), kThreads, stream_, actual, expected, static_cast<int>(type),
-                 static_cast<unsigned long long>(count), tolerance.relative, tolerance.absolute, result);
+                 static_cast<unsigned long long>(count), tolerance.relative, tolerance.absolute,
+                 static_cast<int>(tolerance.is_place), result);
 }
 
 void DataKernels::fingerprint(CUdeviceptr from, std::size_t bytes, CUdeviceptr result) const {

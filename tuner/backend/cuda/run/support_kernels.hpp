@@ -54,8 +54,9 @@ class DataKernels {
   /// The result of compare() on the device; all zero at first.
   struct RawComparison {
     std::uint64_t mismatches = 0;
-    std::uint64_t inverted_first = 0;      ///< ~index of the first mismatch
+    std::uint64_t inverted_first = 0;      ///< ~index of the first wrong number; an element may have several parts
     std::uint64_t largest_error_bits = 0;  ///< of a double
+    std::uint64_t off = 0, less = 0, nearer = 0;
   };
 
   DataKernels(const CompileResult& compiled, CUstream stream, int sm_count);

@@ -473,7 +473,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     const std::filesystem::path part = directory.path() / "unit.o";
     std::vector<std::string> instrumented = plain_flags(gnu);
     instrumented.insert(instrumented.end(), followed.begin(), followed.end());
-    instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
+    instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread,alignment", "-D__tuner_interleaved"});
     // Without this, clang has a hook for the write of `x += 1`, but none for the read before it.
     if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;

@@ -65,7 +65,8 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
                                [&](const IncludedFile& file) { return file.text.find(part) != std::string::npos; });
   };
   const bool has_cub = is_somewhere("cub/");  // it brings the first two
-  for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cooperative_groups.h"})
+  for (const std::string header :
+       {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h", "cooperative_groups.h"})
     if (!files.has(header) && (is_somewhere(header) || (has_cub && header.starts_with("cuda_"))))
       unit += "#include " + shim_place(header) + '\n';
   const bool has_own_limits = is_somewhere("struct numeric_limits") || is_somewhere("class numeric_limits") ||

@@ -55,6 +55,7 @@ BlockRunner::~BlockRunner() {
 }
 
 void BlockRunner::begin(const Kernel& kernel) {
+  shared_.resize(kernel.shared_bytes);  // first, because it may throw
   kernel_ = &kernel;
   context_ = kernel.context();
   context_->block = &state_;
@@ -66,7 +67,6 @@ void BlockRunner::begin(const Kernel& kernel) {
   block.stop = kernel.stop;
   block.order = kernel.order;
   block.cooperative = kernel.cooperative;
-  shared_.resize(kernel.shared_bytes);
   for (std::size_t i = 0; i < guards_.size(); ++i) {
     guards_[i] = kernel.guards[i]();
     std::memset(guards_[i].begin, kGuard, guards_[i].bytes);
@@ -76,6 +76,7 @@ void BlockRunner::begin(const Kernel& kernel) {
 }
 
 std::optional<std::string> BlockRunner::end() {
+  if (kernel_ == nullptr) return std::nullopt;  // begin() threw
   running = nullptr;
   std::optional<std::string> outside = outside_static_shared(std::numeric_limits<std::size_t>::max());
   if (accesses_ != nullptr) {
@@ -164,7 +165,9 @@ BlockRunner::Fiber* BlockRunner::next() {
     if (Fiber* const to = other(true)) return to;
     if (!converging_.empty()) {
       converge();
-    } else if (state_.live == 0 || must_stop() || !cluster_.pass_turn(rank_)) {
+    } else if (state_.live == 0 || must_stop()) {
+      return nullptr;
+    } else if (!cluster_.pass_turn(rank_) && !cluster_.wake_bounded()) {
       return nullptr;
     }
   }
@@ -252,6 +255,15 @@ void BlockRunner::wake_parked() {
   parked_.clear();
 }
 
+unsigned BlockRunner::wake_bounded() {
+  const auto first =
+      std::stable_partition(parked_.begin(), parked_.end(), [](Fiber* fiber) { return !fiber->bounded; });
+  const auto woken = static_cast<unsigned>(parked_.end() - first);
+  std::for_each(first, parked_.end(), [&](Fiber* fiber) { ready(fiber); });
+  parked_.erase(first, parked_.end());
+  return woken;
+}
+
 void BlockRunner::abandon() {
   dirty_ = true;
   switch_to(current(), &main_);
@@ -276,13 +288,15 @@ void BlockRunner::drop_fibers() {
 
 // ---------------------------------------------------------------- other functions that kernels call
 
-void BlockRunner::await(tuner_host::Block* block, const void* object, const char* name, const char* file, int line) {
+void BlockRunner::await(tuner_host::Block* block, const void* object, bool bounded, const char* name, const char* file,
+                        int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (!runner.is_shared_memory(object)) return yield(block);
   Fiber* const self = runner.current();
   // A change may have come after the test of the caller, because threads switch inside of that test.
   if (self->changes_seen == runner.changes_) {
     self->set_wait(name, file, line);
+    self->bounded = bounded;
     runner.park(self);
   }
   self->changes_seen = runner.changes_;

@@ -72,7 +72,8 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  /// Before the first block of a launch, on the thread that executes blocks, as end().
+  /// Before the first block of a launch, on the thread that executes blocks, as end(). Throws Error, and has done
+  /// nothing, if the system has no memory for the block's shared memory.
   void begin(const Kernel& kernel);
   /// After begin() of all blocks of a cluster: where they are.
   void share(tuner_host::Block* const* blocks, unsigned count);
@@ -94,6 +95,8 @@ class BlockRunner {
   bool can_run() const { return !ready_.empty() || state_.next < state_.threads || !converging_.empty(); }
   /// Makes the threads ready that wait for a change.
   void wake_parked();
+  /// Makes those ready that wait only for some time. Returns how many there are.
+  unsigned wake_bounded();
 
   /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock, so that it
   /// can be left at any instruction.
@@ -120,6 +123,7 @@ class BlockRunner {
     std::uint64_t cluster_phase = kNoPhase;  // of its last arrival at the cluster's barrier
     std::uint64_t changes_seen = 0;          // of changes_, when its last await() returned
     bool busy = false;                       // somewhere inside a kernel
+    bool bounded = false;                    // of await()
     const char* waits_at = nullptr;
     const char* file = nullptr;
     int line = 0;
@@ -147,8 +151,9 @@ class BlockRunner {
   static void yield(tuner_host::Block*);
   static void switch_at_access();
   static void pause_at_update();
+  static void fail_misaligned(const void*, unsigned, const char*, unsigned);
   static void fail(tuner_host::Block*, const char*, const char*, int);
-  static void await(tuner_host::Block*, const void*, const char*, const char*, int);
+  static void await(tuner_host::Block*, const void*, bool, const char*, const char*, int);
   static void change(tuner_host::Block*);
   static void require_cluster(tuner_host::Block*, tuner_host::Index);
   static void leave_now();

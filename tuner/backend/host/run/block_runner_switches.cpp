@@ -6,6 +6,7 @@
 #include <tuner/backend/fill_value.hpp>
 #include <tuner/backend/host/run/block_runner.hpp>
 #include <tuner/backend/host/run/cluster.hpp>
+#include <tuner/backend/traits.hpp>
 
 namespace tuner::host {
 
@@ -60,9 +61,20 @@ void BlockRunner::bind_accesses() {
   accesses_->due = &BlockRunner::switch_at_access;
   accesses_->updates = 0;
   accesses_->pause = &BlockRunner::pause_at_update;
+  accesses_->misaligned = &BlockRunner::fail_misaligned;
   accesses_->shared_begin = reinterpret_cast<unsigned long>(state_.shared);
   accesses_->shared_bytes = max_shared_;
   pauses_of_launch_ = kPausesOfLaunch;
+}
+
+void BlockRunner::fail_misaligned(const void* address, unsigned alignment, const char* file, unsigned line) {
+  BlockRunner& runner = *of_this_thread();
+  {  // abandon() destroys nothing
+    runner.set_failure(std::string(kMisaligned) + ": the type needs a multiple of " + std::to_string(alignment) +
+                       " bytes (" + site_text(file, static_cast<int>(line)) + ")");
+  }
+  runner.left_address_ = address;
+  runner.abandon();
 }
 
 /// Of the block that starts now.

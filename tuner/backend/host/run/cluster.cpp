@@ -9,6 +9,11 @@
 
 namespace tuner::host {
 
+namespace {
+// A loop around `try_wait` may do something else after some tries, but nobody counts so far.
+constexpr unsigned kMostWokenInVain = 1u << 18;
+}  // namespace
+
 Cluster::Cluster(const RunnerLimits& limits) : limits_(limits) {
   members_.push_back(std::make_unique<BlockRunner>(limits_, *this, 0));
   blocks_.push_back(members_.front()->block());
@@ -89,7 +94,11 @@ void Cluster::loop(unsigned rank) {
     wait_for_turn(rank);
     switch (task_) {
       case Task::begin:
-        members_[rank]->begin(kernel_);
+        try {
+          members_[rank]->begin(kernel_);
+        } catch (...) {
+          if (!failure_) failure_ = std::current_exception();
+        }
         break;
       case Task::run:
         execute(rank);
@@ -125,6 +134,7 @@ void Cluster::begin(const Kernel& kernel) {
   end_error_.reset();
   members_.front()->begin(kernel_);
   do_on_others(Task::begin);
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   for (unsigned rank = 0; rank < size_; ++rank) members_[rank]->share(blocks_.data(), size_);
 }
 
@@ -137,7 +147,7 @@ std::optional<std::string> Cluster::end() {
 std::optional<std::string> Cluster::run(std::uint64_t index) {
   const std::array<unsigned, 3>&grid = kernel_.grid, &dim = kernel_.cluster;
   required_.reset();
-  phase_ = arrived_ = 0;
+  phase_ = arrived_ = woken_in_vain_ = 0;
   for (unsigned rank = 0; rank < size_; ++rank) {
     std::array<unsigned, 3> at{};
     std::uint64_t left = index;
@@ -181,7 +191,16 @@ std::optional<std::string> Cluster::run(std::uint64_t index) {
 // ---------------------------------------------------------------- the barrier of a cluster
 
 void Cluster::wake_all() {
+  woken_in_vain_ = 0;
   for (unsigned rank = 0; rank < size_; ++rank) members_[rank]->wake_parked();
+}
+
+bool Cluster::wake_bounded() {
+  if (woken_in_vain_ > kMostWokenInVain) return false;
+  unsigned woken = 0;
+  for (unsigned rank = 0; rank < size_; ++rank) woken += members_[rank]->wake_bounded();
+  woken_in_vain_ += woken;
+  return woken > 0;
 }
 
 std::uint64_t Cluster::arrive() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,7 +37,7 @@ class Cluster {
   /// Blocks for which there are threads.
   unsigned most_blocks() const { return static_cast<unsigned>(members_.size()); }
 
-  /// Before the first cluster of a launch.
+  /// Before the first cluster of a launch. If it throws, end() is next.
   void begin(const Kernel& kernel);
   /// Runs cluster number \p index. Returns its error, or nothing, also if it ends because of kernel.stop.
   std::optional<std::string> run(std::uint64_t index);
@@ -54,6 +55,9 @@ class Cluster {
   /// Lets other blocks run until it is the turn of block \p rank again. False if no other block can run.
   bool pass_turn(unsigned rank);
   void wake_all();
+  /// When no thread can run: lets those continue that wait only for some time. False if there are none, or if they have
+  /// waited so often without any change that the others wait for ever.
+  bool wake_bounded();
   /// A thread arrives at the barrier of the cluster. Returns the number of the phase that its arrival belongs to.
   std::uint64_t arrive();
   std::uint64_t phase() const { return phase_; }
@@ -90,7 +94,9 @@ class Cluster {
   unsigned size_ = 1;  // blocks of a cluster of this launch
   std::uint64_t phase_ = 0;
   unsigned arrived_ = 0;
+  unsigned woken_in_vain_ = 0;  // threads, since the last change
   std::optional<std::string> end_error_;
+  std::exception_ptr failure_;  // of begin() on another thread
   const void* fault_address_ = nullptr;
   std::optional<std::array<unsigned, 3>> required_;
 };

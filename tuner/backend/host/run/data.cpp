@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/fill_value.hpp>
@@ -35,8 +36,8 @@ T counted(std::size_t i) {
 }
 
 template <typename T>
-double real(T value) {
-  return static_cast<double>(number(value));
+double real(T value, int part = 0) {
+  return static_cast<double>(number(value, part));
 }
 
 // With memcpy, because `verify offset=` may shift buffers away from the alignment of their elements.
@@ -47,6 +48,15 @@ void store(void* to, std::size_t i, T value) {
 
 template <typename T>
 void fill_as(void* to, std::size_t count, const Fill& fill, std::uint64_t seed) {
+  if constexpr (parts_of<T> != 1) {
+    const auto one = [&](std::size_t i) {
+      if (fill.kind == Fill::Kind::iota) return static_cast<float>(i);
+      return static_cast<float>(fill.kind == Fill::Kind::uniform ? fv::uniform(seed, i, fill.low, fill.high)
+                                                                 : fill.low);
+    };
+    for (std::size_t i = 0; i < count; ++i) store(to, i, T::of(one(2 * i), one(2 * i + 1)));
+    return;
+  }
   switch (fill.kind) {
     case Fill::Kind::uniform:
       for (std::size_t i = 0; i < count; ++i) store(to, i, converted<T>(fv::uniform(seed, i, fill.low, fill.high)));
@@ -68,6 +78,7 @@ bool all_equal(const void* actual, const void* expected, std::size_t begin, std:
                   static_cast<const char*>(expected) + begin * sizeof(T), (end - begin) * sizeof(T)) != 0)
     return false;
   if constexpr (std::is_integral_v<T>) return true;
+  if constexpr (parts_of<T> != 1) return true;  // e2m1 has no NaN
   unsigned nans = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const double value = real(element_at<T>(actual, i));
@@ -83,14 +94,20 @@ Comparison compare_as(const void* actual, const void* expected, std::size_t coun
   const auto look = [&](std::size_t i) {
     if (all_equal<T>(actual, expected, i, i + 1)) return;
     const T a = element_at<T>(actual, i), e = element_at<T>(expected, i);
-    bool wrong = true;
-    if constexpr (!std::is_integral_v<T>) wrong = fv::differs(real(a), real(e), tolerance.relative, tolerance.absolute);
-    result.largest_error = std::max(result.largest_error, fv::relative_error(real(a), real(e)));
-    if (!wrong) return;
-    if (result.mismatches++ == 0) {
-      result.first_index = i;
-      result.actual = real(a);
-      result.expected = real(e);
+    bool is_counted = false;  // both parts of an element may be wrong
+    for (int part = 0; part < parts_of<T>; ++part) {
+      const double is = real(a, part), wanted = real(e, part);
+      bool wrong = true;
+      if constexpr (!std::is_integral_v<T>)
+        wrong = fv::differs(is, wanted, tolerance.relative, tolerance.absolute, tolerance.is_place);
+      result.largest_error = std::max(result.largest_error, fv::relative_error(is, wanted));
+      if (tolerance.is_place) count_direction(result, is, wanted);
+      if (!wrong || std::exchange(is_counted, true)) continue;
+      if (result.mismatches++ == 0) {
+        result.first_index = i;
+        result.actual = is;
+        result.expected = wanted;
+      }
     }
   };
   for (std::size_t begin = 0; begin < count; begin += kPart) {

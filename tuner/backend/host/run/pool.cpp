@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <numeric>
 #include <random>
@@ -58,8 +59,23 @@ std::optional<std::string> Pool::run_cluster(Cluster& cluster, std::uint64_t ind
   return kNoMemory;
 }
 
+/// Begins the launch, or says why the system does not let it.
+void Pool::begin(Cluster& cluster) {
+  try {
+    cluster.begin(kernel_);
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) {
+      failure_ = LaunchError{error.what()};
+      failure_->machine_fault = true;
+      failure_->code = ErrorCode::out_of_memory;
+    }
+    stop_all();
+  }
+}
+
 void Pool::work(Cluster& cluster) {
-  cluster.begin(kernel_);
+  begin(cluster);
   while (__atomic_load_n(&stop_, __ATOMIC_RELAXED) == 0) {
     const std::uint64_t first = next_.fetch_add(chunk_, std::memory_order_relaxed);
     if (first >= count_) break;

@@ -42,6 +42,7 @@ class Pool {
   void stop_all() { __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE); }
   std::optional<LaunchError> set_clusters();
   std::optional<Failure> run_once(const Kernel& kernel, const ThreadOrder& order, double timeout_s);
+  void begin(Cluster& cluster);
   void work(Cluster& cluster);
   static std::optional<std::string> run_cluster(Cluster& cluster, std::uint64_t index);
   void loop(Cluster& cluster);

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Increase this with every change below. A kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 10;
+inline constexpr unsigned kAbiVersion = 11;
 
 struct Index {
   unsigned x, y, z;
@@ -81,6 +81,9 @@ struct Accesses {
   unsigned long updates;                     // until the next pause, in which other blocks continue; 0: no pause
   void (*pause)();                           // pauses and sets updates
 
+  /// Ends the launch: an access of a type whose \p alignment does not divide \p address. A GPU faults there.
+  void (*misaligned)(const void* address, unsigned alignment, const char* file, unsigned line);
+
   const void* read[64];  // addresses that were read lately, each at an index from its low bits
 };
 
@@ -127,8 +130,9 @@ struct Api {
   /// Ends the launch with an error; does not return. \p file: null if the place is not known.
   void (*fail)(Block*, const char* message, const char* file, int line);
   /// Waits for a change() in the block's cluster, which may concern another object than \p object. If \p object is not
-  /// in the cluster's shared memory, other blocks may change it: then this only yields.
-  void (*await)(Block*, const void* object, const char* name, const char* file, int line);
+  /// in the cluster's shared memory, other blocks may change it: then this only yields. \p bounded: returns, too, when
+  /// no thread of the cluster can run otherwise.
+  void (*await)(Block*, const void* object, bool bounded, const char* name, const char* file, int line);
   /// Call it when an object changed for which threads of the cluster may await().
   void (*change)(Block*);
   /// At the beginning of a kernel with `__cluster_dims__`. Starts the launch again if it has no clusters.

@@ -67,13 +67,13 @@ inline bool has_parity_ended(const void* at, bool parity) {
 /// Waits until \p ended() is true.
 template <typename Ended>
 inline void await_barrier(const void* at, const char* name, const char* file, int line, Ended ended) {
-  while (!ended()) api->await(context.block, at, name, file, line);
+  while (!ended()) api->await(context.block, at, false, name, file, line);
 }
-/// Waits for some time, as `try_wait` in PTX.
+/// Waits for some time, as `try_wait` in PTX: while other threads can run.
 template <typename Ended>
 inline bool try_barrier(const void* at, const char* name, const char* file, int line, Ended ended) {
   if (ended()) return true;
-  api->await(context.block, at, name, file, line);
+  api->await(context.block, at, true, name, file, line);
   return ended();
 }
 /// Does not wait. Kernels call this in loops, in which other threads must run.

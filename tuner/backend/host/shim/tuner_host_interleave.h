@@ -1,7 +1,8 @@
 #pragma once
 /// The functions that an interleaved object calls at its memory accesses. The object is compiled with
-/// -fsanitize=thread, and this file takes the place of that sanitizer's library. It is a separate translation unit,
-/// compiled without the sanitizer. Names and arguments: compiler-rt, tsan_interface.h and tsan_interface_atomic.h.
+/// -fsanitize=thread,alignment, and this file takes the place of the sanitizers' libraries. It is a separate
+/// translation unit, compiled without them. Names and arguments: compiler-rt, tsan_interface.h, tsan_interface_atomic.h
+/// and ubsan_handlers.h.
 
 #include "tuner_host_abi.h"
 
@@ -54,6 +55,19 @@ __attribute__((visibility("default"))) tuner_host::Accesses* tuner_host_accesses
 /// The next accesses initialise a thread_local. No switch may come before it is initialised.
 void tuner_host_stay() {
   if (tuner_host::accesses.left < 64) tuner_host::accesses.left = 64;
+}
+
+/// The first members of compiler-rt's TypeMismatchData.
+struct __tuner_mismatch {
+  const char* file;
+  unsigned line, column;
+  const void* type;
+  unsigned char log_of_alignment, kind;
+};
+void __ubsan_handle_type_mismatch_v1(__tuner_mismatch* at, unsigned long address) {
+  const auto misaligned = tuner_host::accesses.misaligned;
+  if (misaligned != nullptr)
+    misaligned(reinterpret_cast<const void*>(address), 1u << at->log_of_alignment, at->file, at->line);
 }
 
 void __tsan_init() {}
