@@ -1,23 +1,24 @@
-// How true are tuner's winners and times? Prints five numbers, with their goals:
-//   1 winners  regret: the times of the winners of tunings with different seeds, over that of the best of them
-//   2 seeds    how often two tunings of a problem differ in the winner, and by how much in time
-//   3 told     the time that is told over the time that is had: in the search, among the finalists, by `tune run` in a
-//              new process, by a served call
-//   4 classes  what a call loses at a size between tuned ones, because a neighbour's configuration is served
-//   5 compare  false alarms and misses of comparisons
-// Tunings begin with empty caches. Replays are in new processes, each with all configurations in turns.
+// How true are tuner's winners and times? Prints five numbers, with their goals. docs/measuring.md explains them.
+//
+//   1 winners: the regret of tunings with different seeds.
+//   2 seeds: how often two tunings of a problem differ in the winner, and by how much in time.
+//   3 told: the stored time over that of the search, the finalists, `tune run`, and a served call.
+//   4 classes: how much a call loses at a size between tuned ones.
+//   5 compare: false alarms and misses of comparisons.
+//
+// Tunings begin with empty caches. Winners are replayed in new processes, all of them in turns in each.
 //
 //   truth [--device cuda|host] [--part 1|winners]... [--problem "KERNEL SIZE=N..."]... [--seeds 12] [--seed 1]
 //         [--budget 7] [--trials N] [--samples 15] [--class-budget 3] [--draws 2] [--comparisons 3] [--placements 16]
 //         [--json FILE]
-//   truth --quick          a short form, without goals: about half a minute
+//   truth --quick          a short form without goals, about half a minute
 //   truth --plan ...       only says how long the parts take
 //   truth --join FILE...   prints the whole of split runs
 //
-// --problem: `n=2^14` is a number; choices such as T=double may follow. Those of bench/data/slowed.cu are for the part
-// `compare`, all others for the other parts. --budget: seconds of a tuning. --json: adds what was found to FILE after
-// each problem; one that fails is left out. Exit status 0: nothing failed, and all goals hold for which something was
-// measured.
+// --problem: `n=2^14` is a number; choices such as T=double may follow. Problems of bench/data/slowed.cu are for the
+// part `compare`, all others for the other parts. --budget: seconds of a tuning. --json: adds what was found to FILE
+// after each problem; one that fails is left out. Exit status 0: nothing failed, and all goals hold for which something
+// was measured.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // A kernel that can be slowed down by 1%, and that exists several times, to find out whether a comparison sees the
 // former and only the former. `percent` adds so many percent of elements, and of multiplications for each. With many
-// elements and no steps it needs memory, with few elements and many steps it needs arithmetic. Each `copy` has code of
-// its own, which is the same.
+// elements and no steps it needs memory, with few elements and many steps it needs arithmetic. All copies have the
+// same code.
 #pragma tuner kernel slowed
 #pragma tuner size n : int = 16777216
 #pragma tuner size steps : int = 0

@@ -29,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using tuner::Configuration;
 using tuner::Error;
-using tuner::Measurement;
 using tuner::Trial;
 
 /// Of a replay in one process, with two samples each.

@@ -1,5 +1,6 @@
 #pragma once
-/// Where bench/truth measures: tunings in folders of their own, replays in new processes, `tune run`, and served calls.
+/// The measurements that bench/truth is made of: tunings in new folders, replays in new processes, `tune run`, and
+/// served calls.
 
 #include <cstdint>
 #include <filesystem>
@@ -51,7 +52,7 @@ struct Limits {
   std::optional<std::size_t> trials;
 };
 
-/// What a tuning says, and when it measured its winner.
+/// The result of a tuning, and the times that its winner had.
 struct Tuned {
   std::string configuration;
   double told_ns = 0;    ///< the stored result

@@ -41,7 +41,7 @@ struct Step {
   std::function<nlohmann::json(Lab& lab)> work;
 };
 
-/// What the parts of \p options will do, in order. Throws std::invalid_argument, or tuner::Error for an unknown kernel.
+/// The work of the parts in \p options, in order. Throws std::invalid_argument, or tuner::Error for an unknown kernel.
 std::vector<Step> steps(const Options& options);
 
 }  // namespace bench::truth
