@@ -1,5 +1,5 @@
-// How much longer does an empty kernel take, by events, while other commands wait in its stream behind it? A kernel
-// holds the stream until everything is queued. Prints medians of 200 samples for 0 to 60 commands.
+// How much longer does an empty kernel take, by events, while other commands follow it in its stream? A kernel holds
+// the stream until everything is queued. Prints medians of 200 samples for 0 to 60 commands.
 
 #include <algorithm>
 #include <atomic>
@@ -30,13 +30,13 @@ class Queue {
     bench::check(cudaEventCreate(&end_), "cudaEventCreate");
   }
 
-  /// The time of an empty kernel in us, with \p behind kernels behind it.
-  float sample(int behind) {
+  /// The time of an empty kernel in us, which \p followers follow.
+  float sample(int followers) {
     hold<<<1, 1>>>(reinterpret_cast<unsigned*>(released_), ++ticket_);
     bench::check(cudaEventRecord(begin_), "cudaEventRecord");
     empty<<<1, 32>>>();
     bench::check(cudaEventRecord(end_), "cudaEventRecord");
-    for (int i = 0; i < behind; ++i) empty<<<1, 32>>>();
+    for (int i = 0; i < followers; ++i) empty<<<1, 32>>>();
     bench::check(cudaGetLastError(), "a launch");
     released_->store(ticket_);
     bench::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -56,13 +56,13 @@ class Queue {
 int main() {
   try {
     Queue queue;
-    std::printf("| commands behind it | an empty kernel, us |\n| --- | --- |\n");
-    for (const int behind : {0, 1, 4, 10, 20, 25, 30, 40, 60}) {
+    std::printf("| commands that follow | an empty kernel, us |\n| --- | --- |\n");
+    for (const int followers : {0, 1, 4, 10, 20, 25, 30, 40, 60}) {
       std::vector<float> times;
       for (int i = 0; i < kWarmUp + kSamples; ++i)
-        if (const float us = queue.sample(behind); i >= kWarmUp) times.push_back(us);
+        if (const float us = queue.sample(followers); i >= kWarmUp) times.push_back(us);
       std::nth_element(times.begin(), times.begin() + kSamples / 2, times.end());
-      std::printf("| %d | %.2f |\n", behind, times[kSamples / 2]);
+      std::printf("| %d | %.2f |\n", followers, times[kSamples / 2]);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "queue_depth: %s\n", error.what());

@@ -24,7 +24,7 @@ struct TuneOptions {
   std::optional<std::size_t> trials;                       ///< at least 1; none: the strategy decides
   std::string strategy = "auto";
   std::uint64_t seed = 1;
-  /// How the program uses the kernel. Each use has results of its own. Throws Error for Use::stream and Use::graph on
+  /// How the program uses the kernel. Each use has its own results. Throws Error for Use::stream and Use::graph on
   /// the host, which has neither.
   Use use = Use::single;
   bool force = false;  ///< measure even if the answer is known
@@ -34,8 +34,8 @@ struct TuneOptions {
   /// for a kernel without a kernel file that must run there.
   bool isolated = false;
   /// Also run the best configuration of a GPU on the host, with other orders of its threads. A configuration that is
-  /// wrong there has a race and is rejected. If the host cannot run the kernel, compute-sanitizer watches it on the GPU.
-  /// Needs a C++ compiler or compute-sanitizer on this machine and takes up to half a minute, which is a part of
+  /// wrong there has a race and is rejected. If the host cannot run the kernel, compute-sanitizer watches it on the
+  /// GPU. Needs a C++ compiler or compute-sanitizer on this machine and takes up to half a minute, which is a part of
   /// `wall_time`.
   /// Kernels without a kernel file are not checked.
   bool check_on_host = false;

@@ -236,7 +236,7 @@ struct Comparison {
   std::uint64_t first_index = 0;    ///< of the first mismatch
   double actual = 0, expected = 0;  ///< there
   double largest_error = 0;         ///< relative, over all elements
-  /// With Tolerance::is_place: how many numbers are not the expected ones; how many of those are less; and how many are
+  /// With Tolerance::is_place: the numbers that are not the expected ones, and of these the lesser ones and those
   /// nearer to zero.
   std::uint64_t off = 0, less = 0, nearer = 0;
 };

@@ -18,7 +18,7 @@ namespace tuner::convert {
 std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string& text);
 
 struct WrittenLaunch {
-  std::vector<std::string> grid, block;  ///< the extents, as they are written; without `1` at their ends
+  std::vector<std::string> grid, block;  ///< The extents, as they are written, without `1` at their ends.
   std::string shared;                    ///< bytes of dynamic shared memory; empty if there are none
   std::vector<std::string> cluster;      ///< the extents of its cluster, as they are written; empty: there is none
   std::vector<std::string> template_arguments, arguments;

@@ -38,8 +38,8 @@ struct News {
   std::deque<Event> events;
   std::optional<std::vector<Trial>> finalists;
   std::optional<Device> device;      ///< reported once, and stays
-  std::vector<std::string> remarks;  ///< of the worker that was prepared last; they stay
-  double start_s = 0;                ///< the time that it took to start
+  std::vector<std::string> remarks;  ///< Of the worker that was prepared last. They stay.
+  double start_s = 0;                ///< The time that it took to start.
   std::vector<LaneReport> lanes;     ///< where there are several
   std::exception_ptr failure;        ///< the loop has ended: nothing more will come
 };

@@ -133,8 +133,7 @@ TEST(Decide, CallsALeadATieThatIsTurnedRoundAtAPlacement) {
 }
 
 TEST(Decide, GoesToTheDefaultUnlessItIsBeatenAtEachPlacementOrClearly) {
-  for (const auto& [ratios, winner] :
-       {std::pair(std::pair(1.1, 1.05), 0u), {{1.15, 0.99}, 1u}, {{1.7, 0.99}, 0u}}) {
+  for (const auto& [ratios, winner] : {std::pair(std::pair(1.1, 1.05), 0u), {{1.15, 0.99}, 1u}, {{1.7, 0.99}, 0u}}) {
     const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)),
                                     trial(64, 16, placed(drifting(1000, 0.1, 1), ratios))};
     EXPECT_EQ(decide(trials, {.default_at = 1, .placements = {10, 10}}).winner, winner);

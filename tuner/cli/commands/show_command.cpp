@@ -165,7 +165,7 @@ std::string foresee(Wisdom& wisdom, const Device& device, const KernelSpec& spec
   }
 }
 
-/// What captured calls get, with its reason; empty if it is what other calls get.
+/// The answer for captured calls, with its reason; empty if other calls get the same.
 std::string served_in_graphs(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size) {
   runtime::Forecast seen;
   if (!traits(device.key).is_gpu || !foresee(wisdom, device, spec, size, Use::graph, seen).empty()) return {};

@@ -11,9 +11,9 @@ namespace tuner::cli {
 struct PrintedResult {
   int code = kFailed;                       ///< kDone, kFailed or kInterrupted
   Json document = {};                       ///< with --json
-  std::string configuration = {};           ///< empty: not found, or without parameters
+  std::string configuration = {};           ///< Empty: not found, or without parameters.
   double median_ns = 0;                     ///< 0: not found
-  std::optional<double> over_default = {};  ///< the default's time over the best's, both of one kind
+  std::optional<double> over_default = {};  ///< The default's time over the best's, both of one kind.
   bool known = false;                       ///< from the cache, not measured now
   std::optional<Sweep> sweep = {};          ///< the trials, where the options ask for them
   std::string error = {};                   ///< why it could not be tuned; empty: it could, or did not begin

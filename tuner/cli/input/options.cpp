@@ -258,7 +258,7 @@ const std::vector<Options::Option>& Options::shared() {
       {kFlag, "hot", "", "do not flush the L2 cache before each sample"},
       {kText, "as", "single|stream|graph",
        "how the kernel is used: by itself with a cold L2 cache, after another kernel, or as a node of a CUDA graph; "
-       "each has results of its own",
+       "each has its own results",
        "single"},
       {kTexts, "metrics", "LIST",
        "hardware counters and energy to collect after timing, separated by commas; `textbook` and `roofline` are sets, "

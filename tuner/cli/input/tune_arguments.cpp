@@ -166,7 +166,8 @@ Options tune_options() {
   options.text("measure-for", "TIME", "longest time for the samples of one configuration", "1s");
   options.text("isolation", "process|none",
                "run kernels in worker processes, where a crash costs one trial, or in this process", "process");
-  options.flag("no-host-check", "do not check the best configuration of a GPU for races, on the host or with compute-sanitizer");
+  options.flag("no-host-check",
+               "do not check the best configuration of a GPU for races, on the host or with compute-sanitizer");
   options.flag("no-ceilings",
                "do not measure how fast the device streams and computes; results then show no share of it");
   options.flag("unverified", "for kernels without a reference; what is found is marked and never served");

@@ -7,12 +7,14 @@
 namespace tuner::cli {
 
 /// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
-/// arithmetic. If memory is not the limit: `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)`. A short
-/// time includes much of the device's floor, and says so: `4.61 us, of which 3.00 us are a launch that does nothing`.
+/// arithmetic. If memory is not the limit: `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)`. A
+/// short time includes much of the device's floor, and says so: `4.61 us, of which 3.00 us are a launch that does
+/// nothing`.
 std::string speed_text(const Subject& subject, double ns);
 /// `device memory: it moves 4.1 TB/s, …`, with a remark if this is from the model and not from counters.
 std::string limit_text(const Verdict& verdict);
-/// speed_text() for programs: floor_ns, bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
+/// speed_text() for programs: floor_ns, bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are
+/// known.
 Json json_rates(const Subject& subject, double ns);
 
 /// `not ok: 12 of 130 trials` and a line for each kind with its count and most frequent message; empty without any.

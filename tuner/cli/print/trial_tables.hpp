@@ -40,8 +40,8 @@ Throughput rates(const Subject& subject, double ns);
 bool has_finalist(const std::vector<Trial>& trials);
 
 /// The latest of \p trials of each configuration: those with a value of the objective first and best first, then the
-/// others as they came. Times of the search are compared with times of the search, and finalists with finalists: first
-/// the finalists that no other configuration beat in the search, by their second time, then the others by their first.
+/// others as they came. Compares only times of one kind. The finalists that no other configuration beat in the search
+/// come first, by their second time, then the others by their first.
 std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials);
 /// The trials that can be the best, in the order of the table.
 std::vector<const Trial*> candidates(const Subject& subject, const std::vector<Trial>& trials);

@@ -16,7 +16,7 @@ struct LaunchShape {
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::int64_t shared_bytes = 0;  ///< dynamic shared memory per block
-  bool cooperative = false;       ///< its blocks may wait for each other, so all must be resident at once
+  bool cooperative = false;       ///< Its blocks may wait for each other, so all must be resident at once.
   bool dependent = false;         ///< may overlap the launch before it, and waits for its results itself
   /// Blocks of a cluster: they run at the same time, and each may access the shared memory of the others. One block: no
   /// cluster.

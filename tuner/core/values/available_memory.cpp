@@ -28,7 +28,8 @@ std::optional<std::uint64_t> number_after(const fs::path& path, const std::strin
   return std::nullopt;
 }
 
-/// The bytes that the group in \p folder may still take. Pages of files that were not used lately are given back for the asking.
+/// The bytes that the group in \p folder may still take. Pages of files that were not used lately are given back for
+/// the asking.
 std::uint64_t left_in(const fs::path& folder, const char* limit, const char* usage) {
   const std::optional<std::uint64_t> most = number_in(folder / limit);
   if (!most) return std::numeric_limits<std::uint64_t>::max();

@@ -3,7 +3,7 @@
 /// placements. Pure. If both are equally fast, at most 1 verdict in 1000 is `slower` or `faster`.
 ///
 /// A placement is one process that has loaded both configurations and allocated their buffers. Where code and data lie
-/// changes a time by more than samples of one process show, so a placement counts as one observation: the logarithm of
+/// changes a time by more than samples of one process show. So a placement counts as one observation: the logarithm of
 /// the ratio of both times. Without a difference these logarithms are symmetric around 0, whatever their distribution,
 /// because A and B are interchangeable. So the exact signed-rank test applies, and its interval contains the ratio as
 /// often as it says (Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", 3rd ed., sections 3.1 and 3.3).
@@ -36,8 +36,8 @@ struct PairedComparison {
   double ratio = std::numeric_limits<double>::quiet_NaN();  ///< the time of B over that of A
   double low = 0;                                           ///< contains the ratio with a probability of `confidence`
   double high = std::numeric_limits<double>::infinity();
-  double p = 1;                ///< the probability of such a difference, in either direction, if there is none
-  double confidence = 0;       ///< 0: before the first look
+  double p = 1;                ///< The probability of such a difference, in either direction, if there is none.
+  double confidence = 0;       ///< 0: before the first look.
   std::size_t placements = 0;  ///< those that the numbers above describe; all if there was no look yet
   std::size_t next_look = 0;   ///< the number of placements that can say more; 0: none can
 };

@@ -19,7 +19,7 @@ struct ProblemResult {
   bool is_stored = false;
   bool is_interrupted = false;  ///< the batch was stopped while the problem was tuned
 
-  std::string database;     ///< where results are stored; empty: in memory
+  std::string database;     ///< Where results are stored; empty: in memory.
   std::string error;        ///< why there is no answer; empty: there is one, or no configuration worked
   bool ends_batch = false;  ///< tune_batch() throws the error: no other problem can be tuned either
 

@@ -31,7 +31,7 @@ struct TuneRequest {
   DeviceChoice devices;
   std::filesystem::path database;  ///< empty: the default place
 
-  bool is_one_kernel = true;      ///< all problems are of one kernel, and fail together if none can be tuned
+  bool is_one_kernel = true;      ///< All problems are of one kernel, and fail together if none can be tuned.
   bool one_at_a_time = false;     ///< never several problems at once, even with several devices
   bool without_ceilings = false;  ///< do not measure how fast the devices stream and compute
 };

@@ -1,8 +1,8 @@
 #pragma once
 /// Times launches on one stream. A kernel holds the stream while the host queues one sample: refills, preparation,
-/// flush or another kernel, event, work, event. Then the stream is released, so no delay of the host is timed. Nothing
-/// but a stamp is queued behind the work: with more than about 25 commands behind it, a launch takes half a microsecond
-/// longer (bench/ queue_depth.cpp).
+/// flush or another kernel, event, work, event. Then the stream is released, so no delay of the host is timed. Only a
+/// stamp follows the work: a launch takes half a microsecond longer if some ten commands follow it
+/// (bench/queue_depth.cu).
 
 #include <functional>
 #include <optional>
