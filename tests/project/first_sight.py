@@ -17,7 +17,7 @@ import tempfile
 
 BLOCK = re.compile(r"<!-- prints: (.+) -->\n```\n(.*?)```\n", re.DOTALL)
 # Whether these lines are there, and what they say, depends on how fast the machine was this time.
-SOMETIMES = ("budget", "ties", "remark", "note", "failed", "finalists")
+SOMETIMES = ("budget", "ties", "remark", "note", "failed", "finalists", "warning")
 ALWAYS = ("limit",)
 
 

@@ -141,7 +141,7 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
       checking_s += seconds_since(check_start);
     }
     if (without_refills)
-      if (auto failure = take_off_refills(work, part, samples)) return std::move(*failure);
+      if (auto failure = take_off_refills(work, part, announce, samples)) return std::move(*failure);
 
     const double limit = kThrottledClock * typical_clock();
     slow.clear();
@@ -169,11 +169,12 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
 
 /// Samples the refills of \p part by themselves, right after \p samples, so that both meet the same clock.
 std::optional<Outcome> Sampler::take_off_refills(const TimedWork& work, const SampleRequest& part,
-                                                 std::vector<Sample>& samples) {
+                                                 const Announce& announce, std::vector<Sample>& samples) {
   SampleRequest refilling = part;
   refilling.prepare = {};
   refilling.refills = work.refills;
   refilling.samples = samples.size();
+  announce(part.timeout_s);
   SampleResult result = backend_.sample({}, refilling);
   if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
   if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));

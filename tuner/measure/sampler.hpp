@@ -99,7 +99,7 @@ class Sampler {
                                     const Announce& announce,
                                     std::size_t at_once = std::numeric_limits<std::size_t>::max(),
                                     bool without_refills = false);
-  std::optional<Outcome> take_off_refills(const TimedWork& work, const SampleRequest& part,
+  std::optional<Outcome> take_off_refills(const TimedWork& work, const SampleRequest& part, const Announce& announce,
                                           std::vector<Sample>& samples);
   std::variant<double, Outcome> median_of(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
                                           const Announce& announce);

@@ -219,6 +219,8 @@ def _arguments(made, lines, with_contents):
         _buffer(lines, role, name, value, with_contents)
         if argument.answer is not None:
             answers[name] = argument.answer
+    if any(isinstance(one.value, numpy.ndarray) and one.value.dtype.names for one in made.arguments):
+        lines.add("aligned", "16")  # bytes may begin anywhere, structs may not
     return order, answers
 
 

@@ -115,6 +115,7 @@ class FakeSanitizer : public ::testing::Test {
   WinnerCheckOptions options() const {
     WinnerCheckOptions options;
     options.device = choose_device("host").device;
+    options.seconds = 10000;
     return options;
   }
   FinalistCheck::Answer ask(const char* does) {
@@ -172,7 +173,6 @@ TEST_F(FakeSanitizer, IsKilledWithItsProgramOnRequest) {
   std::atomic<bool> stop = false;
   WinnerCheckOptions stopped = options();
   stopped.stop = &stop;
-  stopped.seconds = 10000;
   WinnerCheck check(spec_, {}, stopped);
   const std::jthread stopper(
       [&] { stop = testing::wait_until([&] { return std::filesystem::exists(folder_ / "sleeps"); }); });
@@ -187,6 +187,7 @@ TEST(Sanitizer, IsMissedByItsName) {
   const KernelSpec spec = parse_kernel_file(kGuarded, "k.cu");
   WinnerCheckOptions options;
   options.device = choose_device("host").device;
+  options.seconds = 10000;
   EXPECT_THAT(WinnerCheck(spec, {}, options).ask(Configuration{{"does", "badly"}}).why_not,
               HasSubstr("is not installed"));
 }

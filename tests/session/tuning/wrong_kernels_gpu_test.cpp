@@ -66,8 +66,9 @@ TEST(HostCheckOfAGpu, PassesOverARaceThatTheGpuGetsRight) {
 KernelSpec race_with_ptx() {
   std::string text = kRace;
   const std::string lane = "const int t = int(threadIdx.x)";
-  text.replace(text.find(lane), lane.size(),
-               "int t;\n  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(t));\n  const int warp = t / 32");
+  text.replace(
+      text.find(lane), lane.size(),
+      "int t;\n  asm volatile(\"bfe.u32 %0, %1, 0, 5;\" : \"=r\"(t) : \"r\"(threadIdx.x));\n  const int warp = t / 32");
   return parse_kernel_file(text, "race.cu");
 }
 

@@ -228,17 +228,17 @@ Command compare_command() {
       "Usage: tune compare [options] A B\n"
       "       tune compare [options] --devices A,B [FILE]\n"
       "Compares databases or wisdom texts, or two devices in one (default: your own\n"
-      "database). Says what became faster or slower, what is the same, and of what the\n"
-      "stored 95% intervals decide nothing. --measure measures both configurations again\n"
-      "on this device, in turns and in many new processes: at most 1 in 1000 pairs of\n"
-      "equals is called different. Exit status 3: something became slower.",
+      "database). Says what became faster or slower, what is the same, and of what\n"
+      "the stored 95% intervals decide nothing. --measure measures both configurations\n"
+      "again on this device, in turns and in many new processes: at most 1 in 1000\n"
+      "pairs of equals is called different. Exit status 3: something became slower.",
       "  tune compare before.db after.db\n"
       "  tune compare before.db after.db --measure\n"
       "  tune compare --devices H100,H200 wisdom.db\n");
   options.text("devices", "A,B", "two devices in one file: names, parts of them, or keys");
   options.text("margin", "P%", "by how much two runs of the same may differ beyond their intervals", "1%");
   options.flag("measure", "measure both configurations of each result again, side by side");
-  options.text("budget", "TIME", "with --measure: at most so long for a result, without compiling", "10s");
+  options.text("budget", "TIME", "the longest time to measure a result again, without compiling", "10s");
   options.add("kernel device json").arguments({"file..."});
   return {options, run_compare};
 }

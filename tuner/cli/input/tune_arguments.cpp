@@ -54,7 +54,14 @@ void choose_objective(const Given& given, TuneArguments& request) {
                      objective.name);
   measure.use = given_use(given);
   if (objective.name == "time") objective = Objective::time_of(measure.use);
-  if (measure.use == Use::single) measure.use = objective.use().value_or(Use::single);
+  if (const std::optional<Use> use = objective.use()) {
+    if (given.flag("hot") && *use != Use::hot)
+      throw UsageError("--hot and --objective {} do not go together", objective.name);
+    measure.use = *use;
+  }
+  for (const std::string& name : names)
+    if (const std::optional<Use> use = Objective{name}.use(); use && name != "time" && *use != measure.use)
+      throw UsageError("--objective {}: times of several uses are not measured in one tuning", given.text("objective"));
   if (names.size() > 1) request.trade_off = names;
   for (const std::string& name : request.trade_off)
     if (!Objective{name}.is_time()) measure.metrics.push_back(Objective{name}.metric());

@@ -68,9 +68,10 @@ struct ServedKernel::PlannedCall {
  private:
   /// For a captured call, the plan for graphs if there is one that admits it.
   void turn_to_graphs(const Call& call);
-  /// Makes what serves captured calls otherwise than \p made, and limits \p made to the sizes for which it is decided.
+  /// Makes the plan for captured calls if it is another one than \p made. Limits \p made to the sizes for which it is
+  /// decided. Adds to \p decision where it comes from, and that it is for now only if it failed.
   static void add_plan_in_graphs(ServedKernel& kernel, ServedDevice& device, const Serving::Terms& terms,
-                                 const BoundCall& bound, Plan& made);
+                                 const BoundCall& bound, Plan& made, Decision& decision);
 
  public:
   const PlanKey key;
@@ -118,10 +119,10 @@ ServedKernel::PlannedCall::PlannedCall(ServedKernel& kernel, const Call& call)
   const Serving::Terms terms = Serving::process().terms();
   const std::uint64_t generation = here->plans.generation();
   DecidedPlan decided = decided_plan(terms, device, *kernel.spec, bound, kernel.use.value_or(Use::single));
-  const Decision& decision = decided.decision;
+  Decision& decision = decided.decision;
   std::shared_ptr<Plan> made = std::move(decided.plan);
   limit_sizes(*made, decision, bound.sizes);
-  if (!kernel.use) add_plan_in_graphs(kernel, device, terms, bound, *made);
+  if (!kernel.use) add_plan_in_graphs(kernel, device, terms, bound, *made, decision);
   is_new = !decision.for_now;
   if (is_new && !decision.missed.empty() && terms.settings.remember_misses)
     if (Miss* const miss =
@@ -147,11 +148,20 @@ void ServedKernel::PlannedCall::turn_to_graphs(const Call& call) {
 }
 
 void ServedKernel::PlannedCall::add_plan_in_graphs(ServedKernel& kernel, ServedDevice& device,
-                                                   const Serving::Terms& terms, const BoundCall& bound, Plan& made) {
-  std::optional<DecidedPlan> other = plan_in_graphs(terms, device, *kernel.spec, bound);
+                                                   const Serving::Terms& terms, const BoundCall& bound, Plan& made,
+                                                   Decision& decision) {
+  std::optional<DecidedPlan> other;
+  try {
+    other = plan_in_graphs(terms, device, *kernel.spec, bound);
+  } catch (const Error&) {  // calls outside of captures do not need it
+    decision.for_now = true;
+  }
   if (!other) return;
   limit_sizes(made, other->decision, bound.sizes);
-  if (other->plan->configuration != made.configuration) made.in_graphs = std::move(other->plan);
+  decision.from_user |= other->decision.from_user;
+  decision.for_now |= other->decision.for_now;
+  if (!other->decision.for_now && other->plan->configuration != made.configuration)
+    made.in_graphs = std::move(other->plan);
 }
 
 WorkNeed ServedKernel::PlannedCall::work() const {

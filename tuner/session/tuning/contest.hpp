@@ -10,6 +10,9 @@
 
 namespace tuner {
 
+/// The largest part of the wall time that is reserved for checking the winner.
+inline constexpr double kMostForCheck = 0.25;
+
 class Contest {
  public:
   /// All must outlive it; \p store may be null.
@@ -67,7 +70,7 @@ class Contest {
   double time_for_more(double begun) const;
   double seconds_for_round(std::size_t others) const;
   std::optional<Placement> next_placement(std::size_t others, double begun) const;
-  bool measure_again(Placement placement);
+  bool measure_again(Placement placement, double seconds);
   bool is_settled() const;
   void choose_from_all();
   void choose_from_finalists();

@@ -22,6 +22,8 @@ constexpr std::size_t kMostFinalists = 8;
 constexpr std::size_t kPlacements = 3;
 /// The largest part of the wall time, or without one of the time so far, for measuring the finalists again.
 constexpr double kMostForFinalists = 0.25;
+/// With such a noise of the best, others enter the finals, so these get all of that part.
+constexpr double kNoisy = 0.02;
 /// Without a wall time, the finals may take this time even after a short search.
 constexpr double kShortFinals = 2;
 /// The samples of a finalist at each placement (MeasureOptions::finalist_rounds and finalist_samples), and some to warm
@@ -68,6 +70,7 @@ std::vector<std::size_t> Contest::challengers() const {
 double Contest::time_for_finalists() const {
   const double most = kMostForFinalists * options_.budget.wall_time->count();
   if (time_left() > most) return 0;  // not needed yet
+  if (best_ && result.trials[*best_].measurement()->relative_noise > kNoisy) return most;
   double seconds = 0;
   for (const std::size_t i : those_in_time(leaders(), most)) {
     const Trial& trial = result.trials[i];
@@ -103,8 +106,9 @@ double Contest::time_for_more(double begun) const {
   const double spent = elapsed() - begun;
   if (!options_.budget.wall_time)
     return std::max(begun * kMostForFinalists / (1 - kMostForFinalists), kShortFinals) - spent;
-  const double check = options_.check ? options_.check->seconds() : 0;
-  return std::min(time_left() - check, kMostForFinalists * options_.budget.wall_time->count() - spent);
+  const double wall = options_.budget.wall_time->count();
+  const double check = options_.check ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
+  return std::min(time_left() - check, kMostForFinalists * wall - spent);
 }
 
 void Contest::settle_finalists() {
@@ -120,13 +124,15 @@ void Contest::settle_finalists() {
   std::optional<Placement> placement = Placement::present;
   do {
     for (const std::size_t i : entering) finals_.push_back({i});
-    if (!measure_again(*placement)) break;
+    const double most = *placement == Placement::present ? time_left() : std::min(time_left(), time_for_more(begun));
+    if (!measure_again(*placement, most)) break;
     choose_from_finalists();
     if (!best_) return;
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     if (entering.size() > kMostFinalists) entering.resize(kMostFinalists);
     while (!entering.empty() && !next_placement(entering.size(), begun)) entering.pop_back();
+    if (entering.empty() && is_settled()) break;  // no time for any of them
     placement = next_placement(entering.size(), begun);
   } while (placement && !must_not_go_on() && finals_.size() + entering.size() > 0);
   if (again_.empty() || must_not_go_on()) return;
@@ -153,7 +159,7 @@ std::optional<Placement> Contest::next_placement(std::size_t others, double begu
 }
 
 /// Modules that are loaded in another order get other places in memory. Returns false if nothing was learnt.
-bool Contest::measure_again(Placement placement) {
+bool Contest::measure_again(Placement placement, double seconds) {
   std::ranges::reverse(finals_);
   std::vector<Configuration> finalists;
   for (const Finalist& one : finals_) finalists.push_back(result.trials[one.trial].configuration);
@@ -161,7 +167,7 @@ bool Contest::measure_again(Placement placement) {
   std::vector<Trial> again;
   try {
     again = evaluator_.remeasure(
-        finalists, time_left(), [this] { return must_not_go_on(); }, placement);
+        finalists, seconds, [this] { return must_not_go_on(); }, placement);
   } catch (const Error& error) {
     if (placement == Placement::present) throw;
     observer_.on_warning(fmt::format("the finalists were not measured at another placement: {}", error.what()));
@@ -180,7 +186,10 @@ bool Contest::measure_again(Placement placement) {
     one.seconds = trial.times.load + kRunsOverSamples * again[k].times.measure;
     if (!says_something(again[k])) {
       again_.insert(one.trial);
-      continue;  // what is known of it stays
+      if (one.placements.empty()) continue;
+      one.in_pairs = false;  // it stays in the race with what is known of it
+      left.push_back(std::move(one));
+      continue;
     }
     // Metrics are collected the first time only, which may have been in finals before these.
     std::map<std::string, double> metrics;

@@ -28,8 +28,6 @@ using Seconds = std::chrono::duration<double>;
 constexpr Seconds kPatience{0.05};
 /// The check of the leader begins so many seconds before the end, or in the second half of a short time.
 constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
-/// The largest part of the wall time that is reserved for checking the winner.
-constexpr double kMostForCheck = 0.25;
 /// After the end, the launch that runs may take this long.
 constexpr double kLastLaunch = 0.5;
 

@@ -205,6 +205,7 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
 std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                                    const Deadline& deadline, std::vector<Sample>& samples,
                                                    std::span<PreparedLaunch> before) {
+  graph_.reset();  // that of a sample that failed
   if (request.use == Use::graph)
     if (std::optional<SamplingFailure> failure = capture(before, launches, request, deadline)) return failure;
   double each = 0;  // seconds that the sample before took

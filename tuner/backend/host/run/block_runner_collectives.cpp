@@ -87,6 +87,7 @@ void BlockRunner::meet_cluster(Fiber* self, bool arrives, const char* file, int 
   }
   while (cluster_.phase() == self->cluster_phase) {
     self->set_wait(kClusterBarrier, file, line);
+    self->bounded = false;
     ++state_.waiting;
     park(self);
     --state_.waiting;

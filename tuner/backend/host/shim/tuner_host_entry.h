@@ -72,8 +72,9 @@ struct Kernel {
 
  private:
   // Exceptions end here: the program that loaded this object may have its own unwinder, and two cannot work together.
+  // Arguments lie where the caller has them: a struct of 32-byte alignment may begin at any multiple of 16.
   template <unsigned long... I>
-  static bool threw(void (*kernel)(P...), void* const* arguments, Indices<I...>, char (&message)[256]) {
+  __attribute__((no_sanitize("alignment"))) static bool threw(void (*kernel)(P...), void* const* arguments, Indices<I...>, char (&message)[256]) {
     bind_dynamic_shared();
     __asm__ volatile("" ::: "memory");  // the compiler does not know that the names of dynamic arrays are this address
     try {

@@ -70,6 +70,9 @@ void __ubsan_handle_type_mismatch_v1(__tuner_mismatch* at, unsigned long address
     misaligned(reinterpret_cast<const void*>(address), 1u << at->log_of_alignment, at->file, at->line);
 }
 
+/// clang's, for `__builtin_assume_aligned`.
+void __ubsan_handle_alignment_assumption(void*, unsigned long, unsigned long, unsigned long) {}
+
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
