@@ -231,8 +231,8 @@ void ProblemBuffers::move_to(std::uint32_t placement) {
   placement_ = placement;
   work_space_for_.reset();
   for (ProblemBuffer& buffer : buffers_) buffer.actual = {};  // all of them first, so that there is room
-  for (ProblemBuffer& buffer : buffers_ | std::views::reverse)
-    if (!buffer.spec->is_work_space()) buffer.actual = allocate(buffer);
+  for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer)
+    if (!buffer->spec->is_work_space()) buffer->actual = allocate(*buffer);
   restore_inputs();
 }
 

@@ -68,7 +68,7 @@ struct ServedKernel::PlannedCall {
  private:
   /// For a captured call, the plan for graphs if there is one that admits it.
   void turn_to_graphs(const Call& call);
-  /// Makes the plan for captured calls if it is another one than \p made. Limits \p made to the sizes for which it is
+  /// Makes the plan for captured calls if it differs from \p made. Limits \p made to the sizes for which it is
   /// decided. Adds to \p decision where it comes from, and that it is for now only if it failed.
   static void add_plan_in_graphs(ServedKernel& kernel, ServedDevice& device, const Serving::Terms& terms,
                                  const BoundCall& bound, Plan& made, Decision& decision);
