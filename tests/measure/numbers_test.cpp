@@ -72,7 +72,7 @@ TEST(Tolerance, OfSmallTypesAllowsTheNextNumberAndNoOther) {
                                                {ElementType::e2m3, 0x1f},
                                                {ElementType::e2m1, 7}};
   for (const auto& [type, largest] : types) {
-    const auto value = [&](int bits) { return element({type, 1, {static_cast<std::byte>(bits)}}, 0); };
+    const auto value = [type = type](int bits) { return element({type, 1, {static_cast<std::byte>(bits)}}, 0); };
     const Tolerance tolerance = tolerance_for(spec, complete(spec, {{{"n", 1}}, {}}), {}, type);
     const auto differs = [&](int actual, int expected) {
       return fill_value::differs(value(actual), value(expected), tolerance.relative, tolerance.absolute,
