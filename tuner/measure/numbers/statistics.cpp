@@ -25,10 +25,15 @@ double middle(const std::vector<double>& ordered) {
   return n % 2 == 1 ? ordered[n / 2] : (ordered[n / 2 - 1] + ordered[n / 2]) / 2;
 }
 
+/// log(n!). std::lgamma() writes a global variable, and several threads may be here.
+double log_factorial(std::size_t n) {
+  int sign = 0;
+  return ::lgamma_r(double(n) + 1, &sign);
+}
+
 /// P(Binomial(n, 1/2) = k), in logarithms because 2^-n underflows.
 double binomial_half(std::size_t n, std::size_t k) {
-  return std::exp(std::lgamma(double(n) + 1) - std::lgamma(double(k) + 1) - std::lgamma(double(n - k) + 1) -
-                  double(n) * std::log(2.0));
+  return std::exp(log_factorial(n) - log_factorial(k) - log_factorial(n - k) - double(n) * std::log(2.0));
 }
 
 constexpr double kConvergedWidth = 0.01;  // SamplingOptions::target_width, if nobody asks for another
