@@ -142,16 +142,18 @@ std::string complaint(const std::string& path, const std::string& target) {
   return {};
 }
 
-std::vector<std::string> sources() {
+std::vector<std::string> files(const std::set<std::string>& extensions) {
   std::vector<std::string> paths;
   const fs::path root = TUNER_SOURCE_DIR;
   for (const char* top : {"include", "tuner", "cache", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(root / top))
-      if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp")
+      if (extensions.contains(entry.path().extension().string()))
         paths.push_back(entry.path().lexically_relative(root).string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }
+
+std::vector<std::string> sources() { return files({".hpp", ".cpp"}); }
 
 std::vector<std::string> lines_of(const std::string& path) {
   std::ifstream file(fs::path(TUNER_SOURCE_DIR) / path);
@@ -183,7 +185,8 @@ TEST(Layering, EveryFileLivesInARoom) {
 
 TEST(Layering, NoFolderHasMoreThanThirtySources) {
   std::map<std::string, std::size_t> counts;
-  for (const std::string& path : sources()) ++counts[fs::path(path).parent_path().string()];
+  for (const std::string& path : files({".hpp", ".cpp", ".h", ".cu", ".cuh"}))
+    ++counts[fs::path(path).parent_path().string()];
   for (const auto& [folder, count] : counts) EXPECT_LE(count, 30u) << folder;
 }
 

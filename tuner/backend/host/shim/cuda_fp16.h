@@ -4,7 +4,7 @@
 /// than twice the bits (Figueroa, "When is double rounding innocuous?", 1995).
 
 #include "tuner_half_constants.h"
-#include "tuner_host_small_float.h"
+#include "numbers/small_float.h"
 
 TUNER_HOST_SMALL_FLOAT_TYPE(__half, __half2, half)
 TUNER_HOST_SMALL_FLOAT_FUNCTIONS(__half, __half2)

@@ -2,7 +2,7 @@
 /// __nv_fp8_e4m3, __nv_fp8_e5m2 and __nv_fp8_e8m0, their pairs and quadruples, in software. CUDA Math API, "FP8
 /// Intrinsics".
 
-#include "tuner_host_smallest_float.h"
+#include "numbers/smallest_float.h"
 
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };

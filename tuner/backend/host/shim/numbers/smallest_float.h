@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "cuda_bf16.h"
-#include "cuda_fp16.h"
+#include "../cuda_bf16.h"
+#include "../cuda_fp16.h"
 
 enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 

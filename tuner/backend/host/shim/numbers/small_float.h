@@ -2,8 +2,8 @@
 /// __half and __nv_bfloat16 in software: the types, their pairs, conversions, operators and named functions. Internal
 /// to cuda_fp16.h and cuda_bf16.h.
 
-#include "tuner_host.h"
-#include "fill_value.hpp"
+#include "../tuner_host.h"
+#include "../fill_value.hpp"
 
 namespace tuner_host {
 
