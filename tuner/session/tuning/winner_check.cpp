@@ -203,12 +203,12 @@ WinnerCheck::Answer WinnerCheck::watch(const Configuration& configuration, std::
   if (!problem) return failed("for compute-sanitizer " + unfit);
   const Sanitizer sanitizer(program, spec_, *options_.device, options_.seed);
   std::optional<Answer> answer = sanitizer.ask(configuration, problem->size, problem->made_smaller, may_go_on);
+  spent_s_ += seconds_since(start);
+  longest_s_ = std::max<double>(longest_s_, seconds_since(start));
   if (!answer)
     return failed(must_stop() ? "compute-sanitizer was interrupted"
                   : is_late() ? fmt::format("compute-sanitizer did not end: {}", kTimeEnded)
                               : fmt::format("compute-sanitizer takes longer than {} s", options_.seconds));
-  spent_s_ += seconds_since(start);
-  longest_s_ = std::max<double>(longest_s_, seconds_since(start));
   return answer->wrong || answer->why_not.empty() ? std::move(*answer) : failed(answer->why_not);
 } catch (const std::exception& error) {
   return {{}, why_not_there + ", and compute-sanitizer cannot check it: " + first_line(error.what())};
