@@ -30,6 +30,7 @@
 #include <fmt/format.h>
 
 #include <bench/options.hpp>
+#include <bench/processes.hpp>
 
 #include <cache/exchange/exchange.hpp>
 #include <cache/exchange/shipping.hpp>
@@ -105,14 +106,7 @@ struct Options {
 class Job {
  public:
   explicit Job(Options options) : options_(options), random_(options.seed) {
-    std::string scratch = (fs::temp_directory_path() / "tuner-agreement-XXXXXX").string();
-    if (::mkdtemp(scratch.data()) == nullptr) throw std::runtime_error("no folder can be made as " + scratch);
-    folder_ = scratch;
     std::ofstream(folder_ / "telling.cu") << kKernel;
-  }
-  ~Job() {
-    std::error_code ignored;
-    if (!options_.keep) fs::remove_all(folder_, ignored);
   }
 
   int run() {
@@ -271,7 +265,8 @@ class Job {
 
   const Options options_;
   std::mt19937_64 random_;
-  fs::path folder_;
+  const bench::ScratchFolder scratch_{"agreement", options_.keep};
+  const fs::path folder_ = scratch_.path();
   std::size_t failures_ = 0, killed_ = 0;
 };
 

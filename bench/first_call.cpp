@@ -25,6 +25,7 @@
 #include <tuner/reduce.hpp>
 
 #include <bench/options.hpp>
+#include <bench/processes.hpp>
 
 namespace {
 
@@ -108,13 +109,9 @@ double in_new_process(const std::string& what, const fs::path& cache, std::size_
                       const std::string& environment = {}) {
   ::setenv("TUNER_CACHE_DIR", cache.c_str(), 1);
   ::setenv("TUNER_TUNE", "never", 1);
-  const std::string command = fmt::format("{} {} --one {} --elements {}", environment,
-                                          fs::read_symlink("/proc/self/exe").string(), what, elements);
-  FILE* const output = ::popen(command.c_str(), "r");
-  double first = 0, second = 0;
-  const bool read = output != nullptr && std::fscanf(output, "%lf %lf", &first, &second) == 2;
-  if (output == nullptr || ::pclose(output) != 0 || !read) throw std::runtime_error("failed: " + command);
-  return first;
+  const std::string command =
+      fmt::format("{} {} --one {} --elements {}", environment, bench::this_program().string(), what, elements);
+  return std::stod(bench::output_of(command));
 }
 
 double median(std::vector<double> times) {
@@ -124,9 +121,9 @@ double median(std::vector<double> times) {
 
 /// \p images: a folder with shipped images; empty: do not measure them.
 void compare(std::size_t processes, std::size_t elements, const std::string& images) {
-  std::string name = (fs::temp_directory_path() / "first_call-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  const fs::path folder = name, kept = folder / "kept";
+  const bench::ScratchFolder scratch("first_call");
+  const fs::path& folder = scratch.path();
+  const fs::path kept = folder / "kept";
   in_new_process("reduce", kept, elements);
   const std::string no_compiler = fmt::format("TUNER_DB_PATH='{}' TUNER_NVRTC=/nonexistent", images);
   std::vector<double> of_driver, with_image, without, shipped, kernels, by_threads;
@@ -152,7 +149,6 @@ void compare(std::size_t processes, std::size_t elements, const std::string& ima
   if (!images.empty()) row("reduce, empty cache folder, shipped image, no compiler", shipped);
   if (!images.empty()) row("100 kernels from shipped images", kernels);
   if (!images.empty()) row("100 kernels from shipped images, four threads", by_threads);
-  fs::remove_all(folder);
 }
 
 }  // namespace

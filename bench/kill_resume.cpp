@@ -36,6 +36,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bench/options.hpp>
+#include <bench/processes.hpp>
 
 #include <cache/query/browse.hpp>
 #include <cache/query/database.hpp>
@@ -135,18 +136,10 @@ std::vector<std::string> logged(const fs::path& file) {
 class Ordeal {
  public:
   explicit Ordeal(Options options) : options_(std::move(options)), random_(options_.seed) {
-    std::string pattern = (fs::temp_directory_path() / "tuner-kills-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    folder_ = pattern;
-    database_ = folder_ / "killed.db";
     ::setenv("TUNER_CACHE_DIR", (folder_ / "cache").c_str(), 1);
     ::setenv("TUNER_DB_PATH", "", 1);
     // Orphaned workers become children of this process, so it learns when they end.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  }
-  ~Ordeal() {
-    std::error_code ignored;
-    if (!options_.keep) fs::remove_all(folder_, ignored);
   }
 
   int run() {
@@ -372,8 +365,9 @@ class Ordeal {
 
   Options options_;
   std::mt19937_64 random_;
-  fs::path folder_;
-  fs::path database_;
+  const bench::ScratchFolder scratch_{"kills", options_.keep};
+  const fs::path folder_ = scratch_.path();
+  const fs::path database_ = folder_ / "killed.db";
   std::int64_t size_ = 256;
   std::string expected_;
   std::size_t valid_ = 0;

@@ -1,10 +1,6 @@
 #include <bench/truth/lab.hpp>
 
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <sstream>
@@ -17,6 +13,7 @@
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/choices.hpp>
+#include <tuner/core/values/count.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/tuning/kernel_library.hpp>
@@ -34,35 +31,10 @@ using tuner::Trial;
 /// Of a replay in one process, with two samples each.
 constexpr std::size_t kRounds = 15;
 
-/// `16384` or `2^14`.
 std::int64_t size_number(const std::string& text) {
-  const auto power = text.find('^');
-  if (power == std::string::npos) return static_cast<std::int64_t>(number(text));
-  const std::uint64_t base = number(text.substr(0, power), 2, 10), exponent = number(text.substr(power + 1), 0, 40);
-  std::int64_t value = 1;
-  for (std::uint64_t i = 0; i < exponent; ++i) {
-    if (value > INT64_MAX / static_cast<std::int64_t>(base)) throw std::invalid_argument(text + " is too large");
-    value *= static_cast<std::int64_t>(base);
-  }
-  return value;
+  if (const auto value = tuner::parse_count(text)) return *value;
+  throw std::invalid_argument(tuner::not_a_count(text));
 }
-
-fs::path beside_this_program(const char* name) { return fs::read_symlink("/proc/self/exe").parent_path() / name; }
-
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-/// The times of configurations in the search. The finals replace them in the trials.
-class Search final : public tuner::Observer {
- public:
-  void on_trial(const Trial& trial, const tuner::Progress&) override {
-    if (trial.measurement()) ns.try_emplace(trial.configuration, trial.measurement()->median_ns);
-  }
-  std::map<Configuration, double> ns;
-};
 
 std::string failures_of(const Problem& problem, const std::vector<Trial>& trials) {
   for (const Trial& trial : trials)
@@ -102,17 +74,6 @@ std::string Problem::text() const {
   return kernel + ' ' + size.sizes_text() + (choices.empty() ? "" : ' ' + choices);
 }
 
-Folder::Folder() {
-  std::string name = (fs::temp_directory_path() / "tuner-truth-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made as " + name);
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 Lab::Lab(const std::string& device) : device_name_(device), device_(tuner::choose_device(device).device) {
   use_new_folder();
 }
@@ -136,14 +97,13 @@ Tuned Lab::tune(const Problem& problem, std::uint64_t seed, const Limits& limits
   options.session.budget.trials = limits.trials;
   options.host_check = true;
   options.origin = "truth";
-  Search search;
-  const tuner::SessionResult result = tune_kernel(problem.spec, problem.size, device_, wisdom, options, &search);
+  const tuner::SessionResult result = tune_kernel(problem.spec, problem.size, device_, wisdom, options, nullptr);
   if (!result.best) throw Error(fmt::format("{}: the tuning with seed {} found nothing", problem.text(), seed));
 
   Tuned tuned;
   tuned.configuration = result.best->configuration.text();
   tuned.trials = result.trials.size();
-  tuned.search_ns = search.ns.at(result.best->configuration);
+  tuned.search_ns = result.best->in_search().median_ns;
   tuned.final_ns = result.best->measurement()->median_ns;
   const tuner::cache::WisdomMatch match = wisdom.lookup(problem.spec, problem.size, device_);
   if (!match.best || match.best->configuration != tuned.configuration)
@@ -164,11 +124,7 @@ std::string Lab::served(const Problem& problem, bool shipped) {
 }
 
 tuner::IsolatedOptions Lab::isolation() {
-  tuner::IsolatedOptions options;
-  options.backend = device_.key.backend;
-  options.devices = {device_.index};
-  options.known_device = device_;
-  if (tuner::traits(device_.key).is_gpu) options.gpus = tuner::compute_capabilities();
+  tuner::IsolatedOptions options = tuner::workers_on(device_);
   options.images.get = [this](const tuner::CompileRequest& request, std::string_view compiler) {
     const std::lock_guard lock(mutex_);
     const auto at = images_.find(image_key(request, compiler));
@@ -203,22 +159,9 @@ Placement Lab::place(const Problem& problem, std::span<const std::string> config
   throw Error(failures_of(problem, trials));
 }
 
-std::string Lab::output_of(std::vector<std::string> command) const {
-  std::string line;
-  for (const std::string& word : command) line += quoted(word) + ' ';
-  FILE* const pipe = ::popen(line.c_str(), "r");
-  if (pipe == nullptr) throw Error("cannot start " + command.front());
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), n);
-  const int status = ::pclose(pipe);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error("this failed: " + line);
-  return text;
-}
-
 double Lab::run_ns(const Problem& problem, const std::string& configuration) {
   std::vector<std::string> command{
-      beside_this_program("tune"), "run", problem.kernel, "--json", "--device", device_name_};
+      this_program().parent_path() / "tune", "run", problem.kernel, "--json", "--device", device_name_};
   if (tuner::KernelLibrary::is_path(problem.kernel)) command[2] = source_file(problem.kernel).string();
   std::string sizes;
   for (const auto& [name, value] : problem.size.sizes)
@@ -234,8 +177,7 @@ double Lab::run_ns(const Problem& problem, const std::string& configuration) {
 }
 
 double Lab::call_ns(const Problem& problem) {
-  const std::string text =
-      output_of({fs::read_symlink("/proc/self/exe"), "--served", problem.text(), "--device", device_name_});
+  const std::string text = output_of({this_program(), "--served", problem.text(), "--device", device_name_});
   return std::stod(text);
 }
 

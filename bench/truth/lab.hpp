@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <bench/processes.hpp>
 #include <bench/truth/numbers.hpp>
 
 #include <tuner/core/device/device.hpp>
@@ -32,19 +33,6 @@ struct Problem {
   static Problem parse(const std::string& text);
   /// In the form of parse(), without choices that are the default.
   std::string text() const;
-};
-
-/// A folder that is removed with all that is in it.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 struct Limits {
@@ -94,11 +82,10 @@ class Lab {
 
  private:
   tuner::IsolatedOptions isolation();
-  std::string output_of(std::vector<std::string> command) const;
 
   std::string device_name_;
   tuner::Device device_;
-  Folder root_;
+  ScratchFolder root_{"truth"};
   std::size_t folders_ = 0;
   std::mutex mutex_;
   std::map<std::string, tuner::Image> images_;

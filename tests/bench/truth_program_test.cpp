@@ -96,13 +96,14 @@ TEST(TruthProgram, PlansWithoutMeasuring) {
 TEST(TruthProgram, RefusesWhatItDoesNotUnderstand) {
   const testing::TemporaryFolder folder;
   const std::string other = folder.write("other.json", "{}").string();
-  for (const auto& [arguments, message] : {std::pair<std::string, std::string>{"--part 6", "--part 6: not a number"},
-                                           {"--unknown", "unknown option --unknown"},
-                                           {"--seeds", "--seeds needs a value"},
-                                           {"--plan --problem \"reduce n\"", "n: it is NAME=VALUE"},
-                                           {"--plan --problem \"reduce n=2^70\"", "not a number from 0 to 40"},
-                                           {"--join", "--join needs files"},
-                                           {"--join " + other, "was not written by truth --json"}}) {
+  for (const auto& [arguments, message] :
+       {std::pair<std::string, std::string>{"--part 6", "--part 6: not a number"},
+        {"--unknown", "unknown option --unknown"},
+        {"--seeds", "--seeds needs a value"},
+        {"--plan --problem \"reduce n\"", "n: it is NAME=VALUE"},
+        {"--plan --problem \"reduce n=2^70\"", "'2^70' is too large: give at most 2^53"},
+        {"--join", "--join needs files"},
+        {"--join " + other, "was not written by truth --json"}}) {
     const Output output = truth(arguments);
     EXPECT_EQ(output.status, 1) << arguments;
     EXPECT_TRUE(output.has(message)) << output.text;

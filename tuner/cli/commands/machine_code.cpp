@@ -14,6 +14,7 @@
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
 #include <tuner/backend/host/compile/process.hpp>
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/values/program_path.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -26,11 +27,11 @@ namespace fs = std::filesystem;
 
 /// A program of the toolkit: on the PATH, or in the `bin` beside the folder that NVRTC was loaded from. Empty: absent.
 fs::path toolkit_program(const char* name) {
-  if (const fs::path found = host::find_program(name); !found.empty()) return found;
+  if (const fs::path found = find_program(name); !found.empty()) return found;
   fs::path folder = cuda::nvrtc().library;
   for (int up = 0; up < 4 && folder.has_relative_path(); ++up) {
     folder = folder.parent_path();
-    if (const fs::path found = host::find_program((folder / "bin" / name).string()); !found.empty()) return found;
+    if (const fs::path found = find_program((folder / "bin" / name).string()); !found.empty()) return found;
   }
   return {};
 }

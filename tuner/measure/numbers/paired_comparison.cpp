@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <tuner/measure/numbers/statistics.hpp>
+
 namespace tuner {
 namespace {
 
@@ -44,10 +46,6 @@ std::vector<double> walsh_averages(std::span<const double> values) {
   return means;
 }
 
-double middle(std::span<const double> ordered) {
-  return (ordered[(ordered.size() - 1) / 2] + ordered[ordered.size() / 2]) / 2;
-}
-
 /// Precondition: so many that the least probability is at most alpha / 2.
 PairedComparison look(std::span<const double> logarithms, double alpha, double margin) {
   const std::vector<double> means = walsh_averages(logarithms);
@@ -59,7 +57,7 @@ PairedComparison look(std::span<const double> logarithms, double alpha, double m
   PairedComparison out;
   out.placements = logarithms.size();
   out.confidence = 1 - alpha;
-  out.ratio = std::exp(middle(means));
+  out.ratio = std::exp(median(means));
   out.low = std::exp(means[cut]);
   out.high = std::exp(means[means.size() - 1 - cut]);
   // Pairs that are equal count against a difference.
@@ -87,7 +85,7 @@ PairedComparison compare_pairs(std::span<const PlacementTimes> placements, doubl
 
   PairedComparison out;
   out.placements = logarithms.size();
-  if (!logarithms.empty()) out.ratio = std::exp(middle(walsh_averages(logarithms)));
+  if (!logarithms.empty()) out.ratio = std::exp(median(walsh_averages(logarithms)));
   for (const std::size_t n : kLooks) {
     if (n > logarithms.size()) {
       out.next_look = n;

@@ -107,13 +107,8 @@ PairResult compare_configurations(const KernelSpec& spec, const ProblemSize& siz
                                   const std::function<void(std::string_view)>& warn) {
   require_reference(spec);
   require_use(use, device);
-  const bool is_gpu = traits(device.key).is_gpu;
-  const IsolatedOptions workers{.gpus = is_gpu ? compute_capabilities() : std::vector<int>(),
-                                .devices = {device.index},
-                                .compile_workers = 2,
-                                .known_device = device,
-                                .images = traits(device.key).keeps_objects ? ImageStore{} : image_cache(warn),
-                                .warn = warn};
+  IsolatedOptions workers = workers_on(device, warn);
+  workers.compile_workers = 2;
   MeasureOptions measure;
   measure.use = use;
   measure.abandon_factor = 0;

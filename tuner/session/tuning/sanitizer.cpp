@@ -1,10 +1,7 @@
 #include <tuner/session/tuning/sanitizer.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -15,6 +12,7 @@
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/message_text.hpp>
+#include <tuner/core/values/program_path.hpp>
 
 namespace tuner {
 namespace {
@@ -26,11 +24,6 @@ constexpr std::string_view kMemcheck = "memcheck";
 constexpr std::string_view kTools[] = {kMemcheck, "racecheck", "synccheck"};
 constexpr std::string_view kMark = "=========";  // begins the lines that it writes itself
 constexpr std::size_t kMostPlaces = 2;           // lines after the first one of a finding
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
-}
 
 /// The lines that the sanitizer itself wrote, without their mark.
 std::vector<std::string_view> own_lines(std::string_view printed) {
@@ -57,15 +50,10 @@ std::optional<std::size_t> count_in(std::string_view line) {
 }  // namespace
 
 fs::path find_sanitizer() {
-  const char* const path = std::getenv("PATH");
-  for (std::string_view left = path != nullptr ? path : ""; !left.empty();) {
-    const std::string_view folder = left.substr(0, left.find(':'));
-    left.remove_prefix(std::min(folder.size() + 1, left.size()));
-    if (const fs::path file = fs::path(folder) / kProgram; folder.starts_with('/') && is_program(file)) return file;
-  }
+  if (const fs::path found = find_program(kProgram); found.is_absolute()) return found;
   for (const fs::path& toolkit : toolkit_folders())
     for (const char* folder : {"bin", kProgram})
-      if (const fs::path file = toolkit / folder / kProgram; is_program(file)) return file;
+      if (const fs::path found = find_program((toolkit / folder / kProgram).string()); !found.empty()) return found;
   return {};
 }
 

@@ -214,6 +214,14 @@ void require_reference(const KernelSpec& spec) {
           "the result");
 }
 
+IsolatedOptions workers_on(const Device& device, const std::function<void(std::string_view)>& warn) {
+  return {.gpus = traits(device.key).is_gpu ? compute_capabilities() : std::vector<int>(),
+          .devices = {device.index},
+          .known_device = device,
+          .images = traits(device.key).keeps_objects ? ImageStore{} : image_cache(warn),
+          .warn = warn};
+}
+
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                           const TuningOptions& options, Observer* observer, Backend* backend) {
   const Clock::time_point started = options.session.started.value_or(Clock::now());
@@ -233,15 +241,11 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     backend = opened.get();
   }
   const bool reuse = options.resume && unknown_headers(spec) == nullptr;
-  IsolatedOptions workers{.here = isolate ? nullptr : backend,
-                          .gpus = traits(device.key).is_gpu ? compute_capabilities() : std::vector<int>(),
-                          .devices = {device.index},
-                          .compile_workers = options.compile_workers,
-                          .search_learns = search::strategy_info(options.session.strategy).learns,
-                          .known_device = device,
-                          .hosts = options.hosts,
-                          .images = traits(device.key).keeps_objects ? ImageStore{} : image_cache(warn),
-                          .warn = warn};
+  IsolatedOptions workers = workers_on(device, warn);
+  workers.here = isolate ? nullptr : backend;
+  workers.compile_workers = options.compile_workers;
+  workers.search_learns = search::strategy_info(options.session.strategy).learns;
+  workers.hosts = options.hosts;
   workers.devices.insert(workers.devices.end(), options.more_devices.begin(), options.more_devices.end());
   if (isolate) workers.grace = options.session.grace;  // threads cannot be killed
   IsolatedEvaluator evaluator(spec, size, measure, workers);

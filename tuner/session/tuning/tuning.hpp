@@ -51,6 +51,10 @@ void require_use(Use use, const Device& device);
 /// Throws Error, with advice, when \p spec has no reference.
 void require_reference(const KernelSpec& spec);
 
+/// Options of the workers that measure on \p device, with the images of earlier tunings. \p warn: as
+/// IsolatedOptions::warn.
+IsolatedOptions workers_on(const Device& device, const std::function<void(std::string_view)>& warn = {});
+
 /// Collects measurable_metrics(). The wall time begins here. \p backend: used for Isolation::none; null: opened when
 /// needed. Throws Error in these cases. The kernel has no reference, or the reference fails. No configuration is valid.
 /// The worker program is missing. \p spec was described in code, so worker processes cannot read it.

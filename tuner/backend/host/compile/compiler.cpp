@@ -25,6 +25,7 @@
 #include <tuner/core/values/named.hpp>
 #include <tuner/core/values/passing.hpp>
 #include <tuner/core/values/printed_warning.hpp>
+#include <tuner/core/values/program_path.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner::host {

@@ -96,7 +96,4 @@ struct ProcessResult {
 /// (looked up on the PATH) and its arguments.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options);
 
-/// The path of \p program, which is looked up on $PATH unless it has a slash. Empty when it cannot be executed.
-std::filesystem::path find_program(const std::string& program);
-
 }  // namespace tuner::host
