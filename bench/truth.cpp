@@ -31,6 +31,7 @@
 
 #include <bench/options.hpp>
 #include <bench/truth/parts.hpp>
+#include <bench/truth/served.hpp>
 #include <bench/truth/table.hpp>
 
 #include <tuner/core/values/elapsed.hpp>

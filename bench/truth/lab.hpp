@@ -92,7 +92,4 @@ class Lab {
   std::set<std::string> compiled_;  // problems that were replayed
 };
 
-/// `truth --served PROBLEM --device NAME`: prints the median time of a served call, in ns, with a cold L2.
-int print_served(const std::string& problem, const std::string& device);
-
 }  // namespace bench::truth

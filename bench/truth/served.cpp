@@ -1,4 +1,6 @@
-// Times served calls of any kernel from outside: by events on a GPU, by the clock on the host backend.
+// From outside: by events on a GPU, by the clock on the host backend.
+
+#include <bench/truth/served.hpp>
 
 #include <algorithm>
 #include <chrono>

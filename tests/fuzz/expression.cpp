@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/expression/compiled_expression.hpp>
 
 namespace {
 

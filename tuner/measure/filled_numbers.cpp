@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel_file/data_files.hpp>
 #include <tuner/core/values/elapsed.hpp>

@@ -1,5 +1,7 @@
 #include <tuner/core/expression/expression.hpp>
 
+#include <tuner/core/expression/compiled_expression.hpp>
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/values/message_text.hpp>
 
 #include <tests/support/testing.hpp>

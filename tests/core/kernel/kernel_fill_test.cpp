@@ -4,6 +4,7 @@
 
 #include <tests/core/kernel_texts.hpp>
 
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/kernel_file/data_files.hpp>
 
 namespace tuner {

@@ -2,6 +2,7 @@
 #include <tuner/runtime/call/plan_table.hpp>
 #include <tuner/runtime/call/scalar_key.hpp>
 
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 
 #include <atomic>

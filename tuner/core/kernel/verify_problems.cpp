@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/expression/compiled_expression.hpp>
 #include <tuner/core/space/search_space.hpp>
 
 namespace tuner {

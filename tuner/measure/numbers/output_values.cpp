@@ -12,6 +12,7 @@
 
 #include <tuner/backend/element_value.hpp>
 #include <tuner/backend/fill_value.hpp>
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 
 namespace tuner {

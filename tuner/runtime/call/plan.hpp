@@ -17,7 +17,7 @@
 #include <tuner/backend/work_space.hpp>
 #include <tuner/core/device/launch_shape.hpp>
 #include <tuner/core/device/tensor_map.hpp>
-#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/runtime/background/misses.hpp>
 #include <tuner/runtime/call/call.hpp>
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include <tuner/core/expression/expression.hpp>
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/values/element_type.hpp>
 #include <tuner/runtime/call/call.hpp>
 

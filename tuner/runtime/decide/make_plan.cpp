@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <tuner/core/cpp/scanner.hpp>
+#include <tuner/core/expression/open_expression.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>

@@ -4,9 +4,13 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include <tuner/core/device/metric.hpp>
 #include <tuner/core/values/message_text.hpp>
+#ifdef TUNER_HAS_CUPTI
+#include <tuner/backend/cuda/observe/range_profiler.hpp>
+#endif
 
 namespace tuner::cuda {
 namespace {
@@ -128,7 +132,36 @@ std::string why_not_permitted() {
   return "the driver lets only administrators read hardware counters (RmProfilingAdminOnly is 1): " + permission_cure();
 }
 
-#ifndef TUNER_HAS_CUPTI
+#ifdef TUNER_HAS_CUPTI
+
+namespace {
+
+/// The result of \p work for the process's CUPTI; Unavailable if it throws Error.
+template <typename Work>
+auto available(Work work) -> std::variant<decltype(work(std::declval<const Cupti&>())), Unavailable> {
+  try {
+    return work(process_cupti());
+  } catch (const Error& error) {
+    return Unavailable{error.what()};
+  }
+}
+
+}  // namespace
+
+std::variant<std::vector<std::string>, Unavailable> known_chips() {
+  return available([](const Cupti& cupti) { return known_chips(cupti); });
+}
+std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(std::string_view chip) {
+  return available([&](const Cupti& cupti) { return chip_metrics(cupti, chip); });
+}
+std::variant<std::string, Unavailable> chip_of_device(int ordinal) {
+  return available([&](const Cupti& cupti) { return chip_of_device(cupti, ordinal); });
+}
+std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(CUcontext context, int ordinal) {
+  return available([&](const Cupti& cupti) { return open_counters(cupti, context, ordinal); });
+}
+
+#else
 
 namespace {
 

@@ -70,34 +70,6 @@ std::string why_no_counters(const Cupti& cupti, CUptiResult result, const char* 
          code + "; a CUPTI as new as the driver may help (TUNER_CUPTI names another)";
 }
 
-/// The process's CUPTI: $TUNER_CUPTI if set, else the result of load_cupti(). Loaded at the first call.
-const Cupti& process_cupti() {
-  // Never destroyed, like NVRTC's table.
-  static const auto& loaded = *new const std::variant<Cupti, std::string>([]() -> std::variant<Cupti, std::string> {
-    CuptiSearch search;
-    search.requested = environment("TUNER_CUPTI");
-    if (const Nvrtc* const found = find_nvrtc()) search.nvrtc = found->library;
-    search.newest_major = driver_status().version / 1000;
-    try {
-      return load_cupti(search);
-    } catch (const Error& error) {
-      return error.what();
-    }
-  }());
-  if (const auto* const why = std::get_if<std::string>(&loaded)) throw Error(*why);
-  return std::get<Cupti>(loaded);
-}
-
-/// The result of \p work for the process's CUPTI; Unavailable if it throws Error.
-template <typename Work>
-auto available(Work work) -> std::variant<decltype(work(std::declval<const Cupti&>())), Unavailable> {
-  try {
-    return work(process_cupti());
-  } catch (const Error& error) {
-    return Unavailable{error.what()};
-  }
-}
-
 }  // namespace
 
 std::vector<fs::path> cupti_candidates(const CuptiSearch& search) {
@@ -134,21 +106,25 @@ Cupti load_cupti(const CuptiSearch& search) {
       reasons + ")");
 }
 
-void check(const Cupti& cupti, CUptiResult result, const char* call) {
-  if (result != CUPTI_SUCCESS) throw Error(why_no_counters(cupti, result, call));
+const Cupti& process_cupti() {
+  // Never destroyed, like NVRTC's table.
+  static const auto& loaded = *new const std::variant<Cupti, std::string>([]() -> std::variant<Cupti, std::string> {
+    CuptiSearch search;
+    search.requested = environment("TUNER_CUPTI");
+    if (const Nvrtc* const found = find_nvrtc()) search.nvrtc = found->library;
+    search.newest_major = driver_status().version / 1000;
+    try {
+      return load_cupti(search);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }());
+  if (const auto* const why = std::get_if<std::string>(&loaded)) throw Error(*why);
+  return std::get<Cupti>(loaded);
 }
 
-std::variant<std::vector<std::string>, Unavailable> known_chips() {
-  return available([](const Cupti& cupti) { return known_chips(cupti); });
-}
-std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(std::string_view chip) {
-  return available([&](const Cupti& cupti) { return chip_metrics(cupti, chip); });
-}
-std::variant<std::string, Unavailable> chip_of_device(int ordinal) {
-  return available([&](const Cupti& cupti) { return chip_of_device(cupti, ordinal); });
-}
-std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(CUcontext context, int ordinal) {
-  return available([&](const Cupti& cupti) { return open_counters(cupti, context, ordinal); });
+void check(const Cupti& cupti, CUptiResult result, const char* call) {
+  if (result != CUPTI_SUCCESS) throw Error(why_no_counters(cupti, result, call));
 }
 
 // ---------------------------------------------------------------- the metrics of a chip

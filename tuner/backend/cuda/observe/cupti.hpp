@@ -60,6 +60,9 @@ std::vector<std::filesystem::path> cupti_candidates(const CuptiSearch& search);
 /// The first candidate that loads. Throws Error if there is none, with what to do.
 Cupti load_cupti(const CuptiSearch& search);
 
+/// The process's CUPTI: $TUNER_CUPTI if set, else the result of load_cupti(). Loaded at the first call. Throws Error.
+const Cupti& process_cupti();
+
 /// Throws Error unless \p result is a success: why \p call of \p cupti failed, and what to do about it.
 void check(const Cupti& cupti, CUptiResult result, const char* call);
 
