@@ -166,23 +166,10 @@ class Ordeal {
 
   pid_t start(const fs::path& database) {
     ++runs_;
-    std::vector<std::string> texts{options_.tune,
-                                   "--kernel",
-                                   options_.kernel,
-                                   "--device",
-                                   "host",
-                                   "--size",
-                                   fmt::format("n={}", size_),
-                                   "--strategy",
-                                   "exhaustive",
-                                   "--budget",
-                                   "1h",
-                                   "--hot",
-                                   "--quiet",
-                                   "--db",
-                                   database,
-                                   "--log",
-                                   log()};
+    std::vector<std::string> texts{
+        options_.tune, "--kernel",   options_.kernel, "--device", "host", "--size", fmt::format("n={}", size_),
+        "--strategy",  "exhaustive", "--budget",      "1h",       "--as", "hot",    "--quiet",
+        "--db",        database,     "--log",         log()};
     std::vector<char*> arguments;
     for (std::string& text : texts) arguments.push_back(text.data());
     arguments.push_back(nullptr);

@@ -20,7 +20,6 @@ struct RunOptions {
   /// Compare with the kernel's reference, if it has one: on this problem and those of `verify` lines. Problems of
   /// tuner's own choice are left out on a GPU, because they may fault in this process.
   bool verify = true;
-  bool cold = true;  ///< flush the L2 cache before each sample; false: Use::hot
   /// How the program uses the kernel. Throws Error for Use::stream and Use::graph on the host, which has neither.
   Use use = Use::single;
   /// Hardware counters and energy, collected after timing: see TuneOptions::metrics.

@@ -269,12 +269,11 @@ typedef struct tuner_run_options {
   size_t bytes;              /* sizeof(tuner_run_options) */
   const char* configuration; /* "block_x=32 block_y=16"; null, or other parameters: as a launch would have them */
   int without_verification;
-  int with_warm_cache; /* do not flush the L2 cache before each sample */
   const char* metrics; /* names with commas between them, or null */
   const char* use;     /* as in tuner_tune_options */
 } tuner_run_options;
 #define TUNER_RUN_OPTIONS \
-  { sizeof(tuner_run_options), 0, 0, 0, 0, 0 }
+  { sizeof(tuner_run_options), 0, 0, 0, 0 }
 
 /// Tunes for one problem, and stores the result, which later launches use. \p choices: "T=float", or null. \p options
 /// may be null.

@@ -364,11 +364,10 @@ class Kernel {
     return json_of(result);
   }
   std::string run(const Numbers& sizes, const std::string& choices, const std::string& configuration, bool verify,
-                  bool cold, const std::string& metrics, const std::string& use) const {
+                  const std::string& metrics, const std::string& use) const {
     tuner_run_options options = TUNER_RUN_OPTIONS;
     options.configuration = or_null(configuration);
     options.without_verification = !verify;
-    options.with_warm_cache = !cold;
     options.metrics = or_null(metrics);
     options.use = c_text(use);
     tuner_result* result = nullptr;

@@ -261,12 +261,12 @@ class Kernel:
                                  check_on_host, ",".join(metrics), use, on_trial)
         return TuneResult(**json.loads(text))
 
-    def run(self, sizes, configuration="", *, verify=True, cold=True, metrics=(), use="single", **choices):
+    def run(self, sizes, configuration="", *, verify=True, metrics=(), use="single", **choices):
         """Compiles, verifies and times one configuration, such as "block=256" or {"block": 256}: a RunResult."""
         if isinstance(configuration, dict):
             configuration = _assignments(configuration)
         return RunResult(**json.loads(
-            self._native.run(_integers(sizes), _assignments(choices), configuration, verify, cold, ",".join(metrics), use)))
+            self._native.run(_integers(sizes), _assignments(choices), configuration, verify, ",".join(metrics), use)))
 
     def explain(self, sizes, **choices):
         """One sentence: the configuration that a launch uses, and how it was found."""

@@ -27,7 +27,6 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
       {"run scale.cu --ptx --arch sm_90 --json", "--json has no effect with --ptx"},
       {"run scale.cu --ptx --arch sm_90 --once", "--once has no effect with --ptx"},
       {"run scale.cu --ptx --arch sm_90 --cpu", "--cpu has no effect with --ptx"},
-      {"run scale.cu --ptx --arch sm_90 --hot", "--hot has no effect with --ptx"},
       {"run scale.cu --ptx --arch sm_90 --as graph", "--as has no effect with --ptx"},
       {"run scale.cu --sass --metrics ipc", "--metrics has no effect with --ptx"},
       {"run scale.cu --ptx --arch sm_90 --device 0", "--device has no effect with --arch"},

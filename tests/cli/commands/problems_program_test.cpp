@@ -174,7 +174,7 @@ TEST_F(Missed, IsAboutThisDeviceAndAboutTime) {
   EXPECT_EQ(listed().size(), 1u);
   for (const std::vector<std::string>& other : {std::vector<std::string>{"--size", "n=5"},
                                                 {"--type", "float"},
-                                                {"--hot"},
+                                                {"--as", "hot"},
                                                 {"--objective", "energy"},
                                                 {"--vary", "block"}}) {
     std::vector<std::string> arguments{"--missed"};

@@ -140,7 +140,7 @@ TEST_F(Program, ShowsAndExplainsWhatItKnowsAndMakesNothing) {
   EXPECT_THAT(call("show --all").out, HasSubstr("n=1000"));
   EXPECT_EQ(document("show --kernel ./scale.cu --json")["best"].size(), 1u);
   EXPECT_THAT(call("db export --kernel scale.cu -").out, HasSubstr("\"scale\""));
-  ASSERT_EQ(call("scale.cu --hot --trials 2").code, 0);
+  ASSERT_EQ(call("scale.cu --as hot --trials 2").code, 0);
   EXPECT_THAT(call("show scale").out, HasSubstr("time_hot   T=float"));
   EXPECT_THAT(call("show scale.cu --why").out, HasSubstr("exact"));
   EXPECT_THAT(call("show scale.cu --why --as hot").out, HasSubstr(", timed as 'hot'"));

@@ -45,7 +45,6 @@ TEST(TuneArguments, SaysWhatItDoesNotUnderstand) {
       {"k --objective tiem", "nown: time, time_hot"},
       {"k --objective ''", "nown: time, time_hot"},
       {"k --as grpah", "did you mean 'graph'?"},
-      {"k --as graph --hot", "--hot and --as graph do not go together"},
       {"k --as graph --objective energy", "--as and --objective energy do not go together"},
       {"k --as graph --objective time_hot", "--as and --objective time_hot do not go together"},
       {"--missed --as graph", "--missed is about the time of calls"},
@@ -82,13 +81,6 @@ TEST(TuneArguments, ReadsEveryLimit) {
   EXPECT_EQ(budget.until_unlikely, 0.01);
   EXPECT_EQ(request.tuning.measure.max_seconds, 0.2);
   EXPECT_FALSE(request.tuning.resume);
-}
-
-TEST(TuneArguments, HotIsAnObjectiveOfItsOwn) {
-  for (const TuneArguments& request : {read("k --hot"), read("k --objective time_hot")}) {
-    EXPECT_EQ(request.tuning.session.objective.name, "time_hot");
-    EXPECT_EQ(request.tuning.measure.use, Use::hot);
-  }
 }
 
 TEST(TuneArguments, EveryUseIsAnObjectiveOfItsOwn) {

@@ -48,7 +48,7 @@ class OneRun {
         use_(given_use(given)),
         metrics_(read_metrics(given.texts("metrics"), "--metrics")) {
     if (prints_code())
-      given.refuse({"json", "once", "cpu", "metrics", "hot", "as"}, "with --ptx and --sass");
+      given.refuse({"json", "once", "cpu", "metrics", "as"}, "with --ptx and --sass");
     else
       given.refuse({"arch"}, "without --ptx or --sass");
     if (given.has("arch")) given.refuse({"device"}, "with --arch, which stands for a device");
@@ -336,7 +336,7 @@ Command run_command() {
       "  tune run reduce --metrics textbook     counters of this one\n"
       "  tune run sumMatrix2D --arch sm_90 --ptx\n"
       "  ncu --nvtx --nvtx-include \"tune run/\" tune run reduce --once\n");
-  options.add("size type choice config device as hot metrics");
+  options.add("size type choice config device as metrics");
   options.flag("cpu", "time the kernel's reference on the CPU too, and compare the results");
   options.flag("once",
                "for profilers: launch once, unverified and untimed, with source lines and the NVTX range `tune run`");

@@ -101,9 +101,7 @@ std::uint64_t read_seed(const Given& given) {
 Use given_use(const Given& given) {
   const std::string name = given.text("as");
   require_known("use", name, names_of(kUses));
-  if (!given.flag("hot")) return *use_of(name);
-  if (given.has("as") && name != named(Use::hot).name) throw UsageError("--hot and --as {} do not go together", name);
-  return Use::hot;
+  return *use_of(name);
 }
 
 std::string wanted_device(const Given& given) {

@@ -46,7 +46,7 @@ std::map<std::string, double> read_strategy_options(const Given& given);
 /// `--seed`. Throws UsageError.
 std::uint64_t read_seed(const Given& given);
 
-/// `--as` or `--hot`. Throws UsageError.
+/// `--as`. Throws UsageError.
 Use given_use(const Given& given);
 
 /// `--device`, else $TUNER_DEVICE, else "auto". Throws UsageError for a --device that can name none.

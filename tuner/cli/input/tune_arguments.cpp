@@ -34,7 +34,7 @@ void check_subject(const Given& given) {
                   {"kernel", "size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report", "missed"});
   if (given.flag("missed"))
     refuse_beside(given, "--missed", {"recording", "size", "type", "choice", "fix", "vary", "by", "csv", "report"});
-  if (given.flag("missed") && (given.flag("hot") || given.has("as") || given.text("objective") != "time"))
+  if (given.flag("missed") && (given.has("as") || given.text("objective") != "time"))
     throw UsageError(
         "--missed is about the time of calls, with cold caches; name a kernel to tune it for another objective");
   if (given.has("recording"))
@@ -54,11 +54,7 @@ void choose_objective(const Given& given, TuneArguments& request) {
                      objective.name);
   measure.use = given_use(given);
   if (objective.name == "time") objective = Objective::time_of(measure.use);
-  if (const std::optional<Use> use = objective.use()) {
-    if (given.flag("hot") && *use != Use::hot)
-      throw UsageError("--hot and --objective {} do not go together", objective.name);
-    measure.use = *use;
-  }
+  if (const std::optional<Use> use = objective.use()) measure.use = *use;
   for (const std::string& name : names)
     if (const std::optional<Use> use = Objective{name}.use(); use && name != "time" && *use != measure.use)
       throw UsageError("--objective {}: times of several uses are not measured in one tuning", given.text("objective"));
@@ -169,7 +165,7 @@ Options tune_options() {
       "time");
   options.add("metrics");
   options.text("metrics-for", "finalists|all", "collect metrics for finalists only, or for all", "finalists");
-  options.add("as hot");
+  options.add("as");
   options.text("measure-for", "TIME", "longest time for the samples of one configuration", "1s");
   options.text("isolation", "process|none",
                "run kernels in worker processes, where a crash costs one trial, or in this process", "process");

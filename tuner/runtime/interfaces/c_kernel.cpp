@@ -310,7 +310,6 @@ tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, 
     RunOptions running;
     running.configuration = given.configuration == nullptr ? "" : given.configuration;
     running.verify = given.without_verification == 0;
-    running.cold = given.with_warm_cache == 0;
     running.metrics = names_in(given.metrics);
     running.use = use_named(given.use);
     const RunResult ran = tuner::run(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), running);

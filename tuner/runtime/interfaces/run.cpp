@@ -45,12 +45,11 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   const KernelSpec& spec = kernel.spec();
   const ProblemSize& size = problem.size;
   runtime::ServedDevice& device = problem.device;
-  const Use use = options.use == Use::single && !options.cold ? Use::hot : options.use;
-  require_use(use, device.device());
-  const cache::WisdomMatch match = problem.terms.wisdom.lookup_in_use(use, spec, size, device.device());
+  require_use(options.use, device.device());
+  const cache::WisdomMatch match = problem.terms.wisdom.lookup_in_use(options.use, spec, size, device.device());
 
   MeasureOptions measure;
-  measure.use = use;
+  measure.use = options.use;
   measure.verify = options.verify;
   measure.own_problems = !traits(device.device().key).is_gpu;  // they may fault: see needs_workers()
   Device known = device.device();                              // a copy: other threads may read the served one
