@@ -75,6 +75,66 @@ void run(float* x, int count) {
   EXPECT_THAT(made(unknown), HasSubstr("clusters of wide, 1, 1, which only the host knows"));
 }
 
+/// A kernel file for a launch with a configuration that \p text makes.
+std::string launched_with(const std::string& text) {
+  return made(
+      "__global__ void scale(float* x, int n) { const int i = blockIdx.x * 256 + threadIdx.x; if (i < n) x[i] *= 2; }\n"
+      "void run(float* x, int count, cudaStream_t s, bool overlap) {\n  const int blocks = (count + 255) / 256;\n  " +
+      text + "\n  cudaLaunchKernelEx(&config, scale, x, count);\n}\n");
+}
+
+TEST(FirstFile, ReadsAConfigurationThatIsInitialised) {
+  for (const char* const text :
+       {"cudaLaunchConfig_t config = {.gridDim = dim3(blocks), .blockDim = {256}, .dynamicSmemBytes = 512};",
+        "cudaLaunchConfig_t config{\n.gridDim = blocks, .blockDim = dim3{256, 1}, .dynamicSmemBytes = 512, .stream = "
+        "s};",
+        "auto config = cudaLaunchConfig_t{ .gridDim = blocks, .blockDim = 256, .dynamicSmemBytes = 512 };",
+        "cudaLaunchConfig_t config = {dim3(blocks, 1, 1), dim3(256), 512, s};",
+        "dim3 g(blocks), b(256); cudaLaunchConfig_t config{g, b, 512, s, nullptr, 0};",
+        "cudaLaunchConfig_t config = {blocks, 32}; config.blockDim = 256, config.dynamicSmemBytes = 512;"})
+    EXPECT_THAT(launched_with(text),
+                Holds("grid        max(1, (n + (block - 1)) / block)\n", "shared      ", "default     block=256\n"))
+        << text;
+}
+
+/// The lines for the attributes that \p text makes of a launch.
+std::string attributes_of(const std::string& text) {
+  std::string lines;
+  const std::string file = launched_with(text);
+  for (const char* const directive : {"cluster", "cooperative", "dependent"})
+    for (std::size_t at = 0; (at = file.find("tuner " + std::string(directive), at)) != std::string::npos; ++at)
+      lines += file.substr(at + 6, file.find('\n', at) - at - 6) + "; ";
+  return lines;
+}
+
+TEST(FirstFile, ReadsTheAttributesOfALaunch) {
+  const std::string config = "cudaLaunchConfig_t config = {.gridDim = blocks, .blockDim = 256, .attrs = a};";
+  const std::string serial = "a[0].id = cudaLaunchAttributeProgrammaticStreamSerialization; ";
+  for (const auto& [text, expected] :
+       {std::pair{"cudaLaunchAttribute a[1]; " + serial + "a[0].val.programmaticStreamSerializationAllowed = 1; ",
+                  "dependent; "},
+        {"cudaLaunchAttribute a[1]; " + serial + "a[0].val.programmaticStreamSerializationAllowed = 0; ", ""},
+        {"cudaLaunchAttribute a[1] = {{.id = cudaLaunchAttributeProgrammaticStreamSerialization, .val = "
+         "{.programmaticStreamSerializationAllowed = true}}}; ",
+         "dependent; "},
+        {"cudaLaunchAttribute a[] = {{.id = cudaLaunchAttributeClusterDimension, .val = {.clusterDim = {2, 1, 1}}}, "
+         "{.id = cudaLaunchAttributeCooperative, .val = {.cooperative = 1}}}; ",
+         "cluster     2; cooperative; "},
+        {"cudaLaunchAttribute a[1]; a[0].val.clusterDim = {.x = 1, .y = 2, .z = 1}; ", "cluster     1, 2; "},
+        {"const int wide = 4; cudaLaunchAttribute a[1]{{.id = cudaLaunchAttributeClusterDimension, "
+         ".val{.clusterDim{}}}}; "
+         "a[0].val.clusterDim.x = wide; a[0].val.clusterDim.y = 1; ",
+         "cluster     4, 1; "}})
+    EXPECT_EQ(attributes_of(text + config), expected) << text;
+  const std::string unknown = serial + "a[0].val.programmaticStreamSerializationAllowed = overlap; ";
+  EXPECT_THAT(launched_with("cudaLaunchAttribute a[1]; " + unknown + config),
+              HasSubstr("? The text's launch is `dependent` if 'overlap', which only the host knows: is it?\n"));
+  EXPECT_EQ(attributes_of("cudaLaunchAttribute a[1]; a[0].val.clusterDim.x = 2; cudaLaunchConfig_t config = {blocks, "
+                          "256};"),
+            "")
+      << "this launch has no attributes";
+}
+
 TEST(FirstFileOfATemplate, TakesTheFirstLaunchThatHasArguments) {
   EXPECT_THAT(made(R"(
 template <int N = 2> __global__ void times(float* x) { x[threadIdx.x] *= N; }

@@ -97,7 +97,7 @@ class Writer {
     if (!multiples.empty()) ask("The grid has whole blocks only: are all your sizes multiples of them?");
     for (std::size_t i = 0; i < multiples.size(); ++i)
       add("constraint", fmt::format("multiples_{}: {}", i + 1, multiples[i]));
-    add_cluster();
+    add_attributes();
     add_shared();
     if (instantiate_ != kernel_.name) add("instantiate", instantiate_);
     add("arguments", fmt::format("{}", fmt::join(arguments_, ", ")));
@@ -124,6 +124,7 @@ class Writer {
 
  private:
   static std::string line(std::string_view directive, const std::string& rest) {
+    if (rest.empty()) return fmt::format("#pragma tuner {}\n", directive);
     return fmt::format("#pragma tuner {:<11} {}\n", directive, rest);
   }
   /// `n % T == 0` of a grid `max(1, n / T)`, which leaves out a last block that is not whole; else empty.
@@ -164,17 +165,34 @@ class Writer {
 
   std::string header() const { return line("kernel", kernel_.name) + types_ + sizes_text_; }
 
-  void add_cluster() {
+  void add_attributes() {
+    if (shape_.launch() == nullptr) return;
+    add_cluster(shape_.launch()->cluster);
+    add_condition("cooperative", shape_.launch()->cooperative);
+    add_condition("dependent", shape_.launch()->dependent);
+  }
+
+  void add_cluster(const std::vector<std::string>& written) {
     std::vector<std::int64_t> extents;
-    for (const std::string& one : shape_.written_cluster()) {
+    for (const std::string& one : written) {
       const std::optional<std::int64_t> value = shape_.value_in_launch(one);
       if (!value)
         return ask(
             fmt::format("The text's launch has clusters of {}, which only the host knows: which `cluster` has it?",
-                        fmt::join(shape_.written_cluster(), ", ")));
+                        fmt::join(written, ", ")));
       extents.push_back(*value);
     }
     if (!extents.empty()) add("cluster", fmt::format("{}", fmt::join(extents, ", ")));
+  }
+
+  void add_condition(std::string_view directive, const std::string& written) {
+    if (written.empty()) return;
+    const std::optional<std::int64_t> value = shape_.value_in_launch(written);
+    if (!value)
+      ask(fmt::format("The text's launch is `{}` if {}, which only the host knows: is it?", directive,
+                      in_quotes(written)));
+    else if (*value != 0)
+      add(directive, "");
   }
 
   /// The bytes that the launch has, or a question if they are not in the text. Then, a number for each thread is

@@ -23,6 +23,23 @@ std::size_t after_three(std::string_view code, std::size_t at, char c) {
   return at;
 }
 
+/// The value that begins at \p at, up to the end of its statement or to its part of a list.
+std::string_view value_at(std::string_view code, std::size_t at) {
+  std::size_t end = at;
+  for (int depth = 0; end < code.size(); ++end) {
+    const char c = code[end];
+    if (depth == 0 && (c == ',' || c == ')' || c == '}')) break;
+    if (c == ';') break;
+    depth += c == '(' || c == '{' || c == '[' ? 1 : c == ')' || c == '}' || c == ']' ? -1 : 0;
+  }
+  return trimmed(code.substr(at, end - at));
+}
+
+/// `x` of `.member = x`, a part of a list; else \p part.
+std::string_view without_member(std::string_view part) {
+  return part.starts_with('.') && part.find('=') != npos ? trimmed(part.substr(part.find('=') + 1)) : part;
+}
+
 /// Reads the function around one launch.
 class Reader {
  public:
@@ -38,24 +55,49 @@ class Reader {
       if (const std::string value = value_of(text); !in_dim3(value).empty()) text = value;
     std::vector<std::string> all;
     const std::string_view inside = in_dim3(text);
-    for (const std::string_view part : at_commas(inside.empty() ? text : inside, true)) all.emplace_back(part);
+    for (const std::string_view part : at_commas(inside.empty() ? text : inside, true))
+      all.emplace_back(without_member(part));
     while (all.size() > 1 && all.back() == "1") all.pop_back();
     for (const std::string& one : all) read_locals(one, kDeepest);
     return all;
   }
 
-  /// The last value that the function gives `NAME.MEMBER` before the launch. Empty if there is none.
+  /// The last value that the function gives `NAME.MEMBER` before the launch; without \p name, `.MEMBER` of anything.
+  /// Empty if there is none.
   std::string member(std::string_view name, std::string_view member) const {
     const std::string_view code = std::string_view(code_.text()).substr(0, end_);
-    std::string value;
+    std::string_view value;
     for (std::size_t at = begin_; (at = find_word(code, member, at)) != npos; at += member.size()) {
       const std::string_view before = before_space(code, at);
       const std::size_t sign = skip_space(code, at + member.size());
-      if (!before.ends_with('.') || word_before(code, before_space(before, before.size() - 1).size()) != name) continue;
-      if (code.substr(sign, 1) != "=" || code.substr(sign, 2) == "==") continue;
-      value = trimmed(code.substr(sign + 1, code.find(';', sign) - sign - 1));
+      if (!before.ends_with('.')) continue;
+      if (!name.empty() && word_before(code, before_space(before, before.size() - 1).size()) != name) continue;
+      if (code.substr(sign, 1) == "=" && code.substr(sign, 2) != "==") value = value_at(code, sign + 1);
     }
-    return value.size() <= kLongest ? value : "";
+    return value.size() <= kLongest ? std::string(value) : "";
+  }
+
+  /// member() of a struct that may also have its values where it is declared: `NAME{.MEMBER = x}`, or a list in which
+  /// the member has the index \p position.
+  std::string member(std::string_view name, std::string_view member, std::size_t position) const {
+    if (std::string value = this->member(name, member); !value.empty()) return value;
+    const auto parts = at_commas(initialiser(name), true);
+    const auto is_named = [&](std::string_view part) {
+      return part.starts_with('.') && word_at(part, skip_space(part, 1)) == member;
+    };
+    const auto named = std::ranges::find_if(parts, is_named);
+    if (named != parts.end()) return std::string(without_member(*named));
+    return position < parts.size() && !parts[position].starts_with('.') ? std::string(parts[position]) : "";
+  }
+
+  /// The extents that a launch gives \p name, as a whole (`a.NAME = {2, 1}`) or one after the other (`a.NAME.x = 2`).
+  std::vector<std::string> extents_of_member(std::string_view name) {
+    std::vector<std::string> all;
+    for (const char* axis : {"x", "y", "z"})
+      if (const std::string extent = member(name, axis); !extent.empty()) all.push_back(number(extent));
+    if (!all.empty()) return all;
+    const std::string whole = member("", name);
+    return whole.empty() ? all : extents(whole);
   }
 
   /// \p expression with the values of its variables read.
@@ -88,6 +130,22 @@ class Reader {
       return {};
     if (text.empty() || (text[0] != '(' && text[0] != '{') || after_brackets(text, 0) != text.size()) return {};
     return trimmed(text.substr(1, text.size() - 2));
+  }
+
+  /// `a, b` of the last `NAME = {a, b}`, `NAME{a, b}` or `NAME = type{a, b}` before the launch. Empty if there is none.
+  std::string_view initialiser(std::string_view name) const {
+    const std::string_view code = std::string_view(code_.text()).substr(0, end_);
+    std::string_view inside;
+    for (std::size_t at = begin_; (at = find_word(code, name, at)) != npos; at += name.size()) {
+      std::size_t open = skip_space(code, at + name.size());
+      if (code.substr(open, 1) == "=") {
+        open = skip_space(code, open + 1);
+        open = skip_space(code, open + word_at(code, open).size());
+      }
+      const std::size_t after = code.substr(open, 1) == "{" ? after_brackets(code, open) : npos;
+      if (after != npos) inside = code.substr(open + 1, after - open - 2);
+    }
+    return inside;
   }
 
   /// Reads the parameters of the function's own template: `template <int T> void run(float* x) {`.
@@ -190,14 +248,16 @@ std::optional<WrittenLaunch> launch_with_config(const ScopedCode& scoped, std::s
   const std::string_view code = scoped.text(), config = config_before(code, at);
   if (config.empty()) return std::nullopt;
   Reader reader(scoped, at);
-  const std::string grid = reader.member(config, "gridDim"), block = reader.member(config, "blockDim");
+  // The numbers are the members' places in cudaLaunchConfig_t.
+  const std::string grid = reader.member(config, "gridDim", 0), block = reader.member(config, "blockDim", 1);
   if (grid.empty() || block.empty()) return std::nullopt;
   launch.grid = reader.extents(grid);
   launch.block = reader.extents(block);
-  launch.shared = reader.number(reader.member(config, "dynamicSmemBytes"));
-  for (const char* axis : {"x", "y", "z"}) {
-    const std::string extent = reader.member("clusterDim", axis);
-    if (!extent.empty()) launch.cluster.push_back(reader.number(extent));
+  launch.shared = reader.number(reader.member(config, "dynamicSmemBytes", 2));
+  if (!reader.member(config, "attrs", 4).empty()) {
+    launch.cluster = reader.extents_of_member("clusterDim");
+    launch.dependent = reader.number(reader.member("", "programmaticStreamSerializationAllowed"));
+    launch.cooperative = reader.number(reader.member("", "cooperative"));
   }
   for (const std::string& one : launch.template_arguments) reader.number(one);
   launch.unknown = reader.unknown();

@@ -1,6 +1,6 @@
 #pragma once
 /// The launch of a kernel as a text writes it: `name<<<grid, block>>>(…)`, or `cudaLaunchKernelEx(&config, name, …)`
-/// with the members of `config` set before it. Private to this room.
+/// with a `config` that is initialised, or whose members are set, before it. Private to this room.
 
 #include <cstdint>
 #include <map>
@@ -21,6 +21,8 @@ struct WrittenLaunch {
   std::vector<std::string> grid, block;  ///< The extents, as they are written, without `1` at their ends.
   std::string shared;                    ///< bytes of dynamic shared memory; empty if there are none
   std::vector<std::string> cluster;      ///< the extents of its cluster, as they are written; empty: there is none
+  std::string dependent;    ///< whether it may begin before the launch before it has ended, as it is written; empty: no
+  std::string cooperative;  ///< whether its blocks may wait for each other, likewise
   std::vector<std::string> template_arguments, arguments;
   /// The values, as they are written, of the function's variables that these are computed from. Parameters of the
   /// function's own template have the value of its first call in the text, `run<16>(…)`, or their default.

@@ -44,11 +44,11 @@ class FirstShape {
   std::string written_grid() const;
   /// The block of the text's launch, if its extents are not known; else empty.
   std::string unknown_block() const;
-  /// The extents of the cluster of the text's launch; empty without one.
-  std::vector<std::string> written_cluster() const { return launch_ ? launch_->cluster : std::vector<std::string>(); }
-  /// The value of \p extent of that cluster, if the text has it.
-  std::optional<std::int64_t> value_in_launch(const std::string& extent) const {
-    return integer_in(all_, launch_->with_locals(extent));
+  /// The text's launch; null without one.
+  const WrittenLaunch* launch() const { return launch_ ? &*launch_ : nullptr; }
+  /// The value of \p text, an attribute of that launch, if the source has it.
+  std::optional<std::int64_t> value_in_launch(const std::string& text) const {
+    return integer_in(all_, launch_->with_locals(text));
   }
   /// How many axes of the grid of the text's launch depend on \p size, at least 1.
   std::size_t axes_of(const std::string& size) const;
