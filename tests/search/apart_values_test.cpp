@@ -69,6 +69,20 @@ EnumeratedSpace reduce_space() {
   return enumerate(spec, complete(spec, problem), gpu);
 }
 
+TEST(ApartValues, AreVisitedAsIfThePlannedTrialsHadBeenKnownFromTheStart) {
+  const EnumeratedSpace space = reduce_space();
+  for (const std::size_t trials : {30, 100, 400}) {
+    StrategyOptions known;
+    known.expected_trials = trials;
+    const auto informed = make_strategy("auto", space, known);
+    const auto told = make_strategy("auto", space, {});
+    for (int t = 0; t < 40; ++t) {
+      told->plan_for(trials);
+      EXPECT_EQ(test::try_one(*told, space), test::try_one(*informed, space)) << t;
+    }
+  }
+}
+
 /// A made-up time. One block alone is the fastest, if it has 1024 threads, and is slow with few. The grid prefers few
 /// threads.
 double reduce_time(const Configuration& configuration) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/error.hpp>
@@ -25,12 +26,38 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
+/// A GPU's driver places what it allocates at multiples of 256 bytes, so variables that lie closer are of one module.
+constexpr std::size_t kNeighbourBytes = 255;
+
 /// In haste, a configuration whose runs take longer than this has none to warm up.
 constexpr double kSlowSeconds = 0.1;
 
 /// Runs in a row of a kernel with variables take about this time, within these numbers.
 constexpr double kRowSeconds = 0.05;
 constexpr double kFewestInARow = 4, kMostInARow = 32;
+
+/// Ranges that hold all of \p variables and none of \p others. Neighbours share one: a header such as
+/// cooperative_groups.h has sixty variables, and to write each by itself takes longer than most kernels. \p gap: the
+/// largest number of bytes between neighbours.
+std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const Launch::Constant> others,
+                                std::size_t gap) {
+  const auto is_between = [&](std::uintptr_t begin, std::uintptr_t end) {
+    return std::ranges::any_of(others, [&](const Launch::Constant& one) {
+      return one.variable.address >= begin && one.variable.address <= end;
+    });
+  };
+  std::ranges::sort(variables, {}, &Variable::address);
+  std::vector<Variable> ranges;
+  for (const Variable& variable : variables) {
+    if (is_between(variable.address, variable.address)) continue;
+    const std::uintptr_t end = ranges.empty() ? 0 : ranges.back().address + ranges.back().bytes;
+    if (end == 0 || variable.address > end + gap || is_between(ranges.back().address, variable.address))
+      ranges.push_back(variable);
+    else
+      ranges.back().bytes = std::max(end, variable.address + variable.bytes) - ranges.back().address;
+  }
+  return ranges;
+}
 
 bool is_wrong(const std::optional<Outcome>& outcome) {
   return outcome && std::holds_alternative<WrongResult>(*outcome);
@@ -67,16 +94,16 @@ TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
 /// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has its own variables there.
 std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
   if (spec_.device_launches || ready.launches.empty()) return nullptr;
+  // On a host, what lies between belongs to the runtime of the program.
+  const std::size_t gap = traits(backend_.device().key).is_gpu ? kNeighbourBytes : 0;
   auto state = std::make_shared<ModuleState>();
   std::size_t all = 0;
   try {
-    for (const Variable& variable : module.lasting_variables()) {
-      const auto is_this = [&](const Launch::Constant& one) { return one.variable.address == variable.address; };
-      if (std::ranges::any_of(ready.launches.front().constants, is_this)) continue;
-      if ((all += variable.bytes) > kMostVariableBytes) return nullptr;
-      Refill refill{variable.address, variable.bytes};
-      std::vector<std::byte> bytes(variable.bytes);
-      backend_.download(bytes.data(), variable.address, bytes.size());
+    for (const Variable& range : ranges_of(module.lasting_variables(), ready.launches.front().constants, gap)) {
+      if ((all += range.bytes) > kMostVariableBytes) return nullptr;
+      Refill refill{range.address, range.bytes};
+      std::vector<std::byte> bytes(range.bytes);
+      backend_.download(bytes.data(), range.address, bytes.size());
       if (std::ranges::any_of(bytes, [](std::byte byte) { return byte != std::byte{0}; })) {
         refill.from = state->originals.emplace_back(backend_.allocate(bytes.size()))->address();
         backend_.upload(refill.from, bytes.data(), bytes.size());

@@ -119,10 +119,10 @@ std::vector<ApartValues::Apart> ApartValues::find(History& history) {
   return out;
 }
 
-std::optional<Index> ApartValues::next(History& history) {
-  if (!history.best() || visits_ == 0) return std::nullopt;
+std::optional<Index> ApartValues::next(History& history, std::size_t visits) {
+  if (!history.best() || visits == 0) return std::nullopt;
   if (!values_) values_ = find(history);
-  const std::size_t most = visits_ * kShares / std::max(kShares, values_->size());
+  const std::size_t most = visits * kShares / std::max(kShares, values_->size());
   Apart* least = nullptr;
   for (Apart& value : *values_) {
     if (value.visits >= most || (least && least->visits <= value.visits)) continue;

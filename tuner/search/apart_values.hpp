@@ -21,14 +21,14 @@ namespace tuner::search {
 /// it leads.
 class ApartValues {
  public:
-  /// \p visits: trials for each value, at most five times as many in all. \p seed: for a separate generator, so that
-  /// nothing changes where no value is apart.
-  ApartValues(const EnumeratedSpace& space, const ForestOptions& options, std::size_t visits, std::uint64_t seed)
-      : model_(space, options, false), visits_(visits), random_(seed) {}
+  /// \p seed: for a separate generator, so that nothing changes where no value is apart.
+  ApartValues(const EnumeratedSpace& space, const ForestOptions& options, std::uint64_t seed)
+      : model_(space, options, false), random_(seed) {}
 
   /// A fresh configuration with the value that was visited least. Passes over values of the best configuration, which
-  /// any search explores. nullopt if there is nothing to visit.
-  std::optional<Index> next(History& history);
+  /// any search explores. \p visits: the most for each value, and five times as many in all. nullopt if there is
+  /// nothing to visit.
+  std::optional<Index> next(History& history, std::size_t visits);
 
  private:
   struct Apart {
@@ -41,7 +41,6 @@ class ApartValues {
   std::optional<Index> visit(const Apart& value, History& history);
 
   RankModel model_;
-  std::size_t visits_;
   Random random_;
   std::optional<std::vector<Apart>> values_;  // found at the first visit
 };

@@ -56,7 +56,7 @@ class Auto final : public BasicStrategy {
       : BasicStrategy(space, options),
         options_(own),
         model_(space, {own.trees, own.splits, own.leaf}, own.compiler),
-        apart_(space, {own.trees, own.splits, own.leaf}, visits_of_value(own.visits), options.seed) {
+        apart_(space, {own.trees, own.splits, own.leaf}, options.seed) {
     const double most = std::max(4.0, own.start_share * static_cast<double>(planned_trials()));
     start_ = static_cast<std::size_t>(std::min(static_cast<double>(own.start), most));
   }
@@ -86,8 +86,8 @@ class Auto final : public BasicStrategy {
            static_cast<double>(options_.patience) + static_cast<double>(known) / 8;
   }
   /// A search that expects few trials can spare none.
-  std::size_t visits_of_value(std::size_t most) const {
-    return planned_trials() < kFewTrials ? 0 : std::min(most, planned_trials() / 20);
+  std::size_t visits_of_value() const {
+    return planned_trials() < kFewTrials ? 0 : std::min<std::size_t>(options_.visits, planned_trials() / 20);
   }
   bool fit_is_due() const;
   void refit();
@@ -124,7 +124,7 @@ std::optional<Index> Auto::next() {
   if (!model_.has_choice()) return std::nullopt;
   if (!finishing() && ++since_visit_ >= kVisitEvery) {
     since_visit_ = 0;
-    if (const auto index = apart_.next(history_)) {
+    if (const auto index = apart_.next(history_, visits_of_value())) {
       visits_.insert(*index);
       return index;
     }

@@ -4,6 +4,12 @@
 #include <cmath>
 
 namespace tuner::search {
+namespace {
+
+constexpr std::size_t kUsualTrials = 200;
+
+}  // namespace
+
 Spread::Spread(const EnumeratedSpace& space) : space_(space) {
   for (const TuningParameter& parameter : space.parameters()) uses_.emplace_back(parameter.values.size(), 0u);
 }
@@ -50,12 +56,13 @@ std::optional<Index> Spread::next(History& history, Random& random) {
 }
 
 BasicStrategy::BasicStrategy(const EnumeratedSpace& space, const StrategyOptions& options)
-    : history_(space),
-      random_(options.seed),
-      first_(options.first.begin(), options.first.end()),
-      planned_trials_(
-          std::min(space.is_open() ? ~std::size_t{0} : space.size(), options.expected_trials.value_or(200))),
-      spread_(space) {}
+    : history_(space), random_(options.seed), first_(options.first.begin(), options.first.end()), spread_(space) {
+  BasicStrategy::plan_for(options.expected_trials.value_or(kUsualTrials));
+}
+
+void BasicStrategy::plan_for(std::size_t trials) {
+  planned_trials_ = space().is_open() ? trials : std::min(space().size(), trials);
+}
 
 EnumeratedSpace::Digits BasicStrategy::digits(Index index) const {
   EnumeratedSpace::Digits out(space().parameters().size());

@@ -39,6 +39,7 @@ class BasicStrategy : public Strategy {
 
   std::vector<Index> propose(std::size_t n) final;
   void learn(std::span<const Observation> observations) final;
+  void plan_for(std::size_t trials) final;
 
  protected:
   /// The part of a strategy that proposed a configuration, such as a member of a population.
@@ -54,7 +55,7 @@ class BasicStrategy : public Strategy {
 
   const EnumeratedSpace& space() const { return history_.space(); }
   EnumeratedSpace::Digits digits(Index index) const;
-  /// How many trials to plan for: the expected number, at most the size of the space; 200 if unknown.
+  /// How many trials to plan for: the expected number, at most the size of the space; a usual one while it is unknown.
   std::size_t planned_trials() const { return planned_trials_; }
 
   History history_;
@@ -67,7 +68,7 @@ class BasicStrategy : public Strategy {
  private:
   std::optional<Index> next_first();
 
-  std::size_t planned_trials_;
+  std::size_t planned_trials_ = 0;
   std::size_t proposed_ = 0;
   Spread spread_;
   std::unordered_map<Index, std::size_t> origins_;  // of pending configurations

@@ -38,6 +38,8 @@ class Strategy {
   /// observations of earlier proposals.
   virtual std::vector<Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
+  /// Corrects StrategyOptions::expected_trials, for a budget whose trials are known only as it is spent.
+  virtual void plan_for(std::size_t trials) = 0;
 
   // Foresight, of strategies with a model. The others do nothing and have no opinion.
 

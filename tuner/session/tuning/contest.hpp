@@ -25,6 +25,8 @@ class Contest {
     return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
                                      : std::numeric_limits<double>::infinity();
   }
+  /// Of time_left(), the seconds that finals are sure to leave.
+  double time_for_search() const;
   bool must_not_go_on() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   /// Adds \p trial, which may be the best.

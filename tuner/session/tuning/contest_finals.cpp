@@ -67,6 +67,10 @@ std::vector<std::size_t> Contest::challengers() const {
   return all;
 }
 
+double Contest::time_for_search() const {
+  return options_.budget.wall_time ? time_left() - kMostForFinalists * options_.budget.wall_time->count() : time_left();
+}
+
 double Contest::time_for_finalists() const {
   const double most = kMostForFinalists * options_.budget.wall_time->count();
   if (time_left() > most) return 0;  // not needed yet

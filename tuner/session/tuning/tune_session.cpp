@@ -31,6 +31,9 @@ constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
 /// After the end, the launch that runs may take this long.
 constexpr double kLastLaunch = 0.5;
 
+/// The trials of a session that tell how long others will take.
+constexpr std::size_t kEnoughToPlan = 10;
+
 /// Budget::until_unlikely counts only improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
 
@@ -365,11 +368,22 @@ class Session {
     }
     contest_.warn_of_missing_metrics(trial);
     contest_.keep(std::move(trial));
+    plan_trials();
     report(contest_.result.trials.back());
     // Not after each trial: it looks at all of them.
     if (std::has_single_bit(contest_.result.trials.size()) && none_compiles(spec_, contest_.result.trials))
       throw Error(ErrorCode::compiler,
                   "no configuration compiles: " + std::string(message(contest_.result.trials.back().outcome)));
+  }
+
+  /// Tells the strategy for how many trials a time is enough, judged by those so far.
+  void plan_trials() {
+    const std::size_t finished = contest_.result.trials.size() - contest_.result.resumed;
+    if (finished == 1) first_ended_at_ = contest_.elapsed();
+    if (!options_.budget.wall_time || trial_limit() || finished < kEnoughToPlan) return;
+    const double each = (contest_.elapsed() - first_ended_at_) / static_cast<double>(finished - 1);
+    const double more = contest_.time_for_search() / std::max(each, 1e-6);
+    strategy_->plan_for(contest_.result.trials.size() + static_cast<std::size_t>(std::clamp(more, 0.0, 1e9)));
   }
 
   void report(const Trial& trial) {
@@ -414,6 +428,7 @@ class Session {
   Spent spent_;
   std::vector<Trial> earlier_;            // until they are taken over
   std::optional<double> interrupted_at_;  // in seconds since the start
+  double first_ended_at_ = 0;             // in seconds since the start
   bool exhausted_ = false;
   // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
   // the stored best where all is measured again. Without those that have a trial already.
