@@ -121,6 +121,7 @@ TEST(FirstFile, ReadsTheAttributesOfALaunch) {
          "{.id = cudaLaunchAttributeCooperative, .val = {.cooperative = 1}}}; ",
          "cluster     2; cooperative; "},
         {"cudaLaunchAttribute a[1]; a[0].val.clusterDim = {.x = 1, .y = 2, .z = 1}; ", "cluster     1, 2; "},
+        {"cudaLaunchAttribute a[1]; a[0].val.clusterDim = {1, 1, 1}; ", ""},
         {"const int wide = 4; cudaLaunchAttribute a[1]{{.id = cudaLaunchAttributeClusterDimension, "
          ".val{.clusterDim{}}}}; "
          "a[0].val.clusterDim.x = wide; a[0].val.clusterDim.y = 1; ",

@@ -182,7 +182,8 @@ class Writer {
                         fmt::join(written, ", ")));
       extents.push_back(*value);
     }
-    if (!extents.empty()) add("cluster", fmt::format("{}", fmt::join(extents, ", ")));
+    if (std::ranges::any_of(extents, [](std::int64_t extent) { return extent != 1; }))
+      add("cluster", fmt::format("{}", fmt::join(extents, ", ")));
   }
 
   void add_condition(std::string_view directive, const std::string& written) {
