@@ -318,6 +318,16 @@ TEST_F(GpuClusters, GiveTheRightSumInEveryWidthWithAndWithoutOverlap) {
     testing::expect_right(*gpu_.backend, spec_, complete(spec_, {{{"n", n}}, {}}), all);
 }
 
+TEST_F(GpuClusters, AreCountedForTheOccupancyOfALaunch) {
+  const SingleRun one(*gpu_.backend, spec_, {}, testing::default_with(spec_, "width=8"), testing::verify_only());
+  const LaunchDetail& launch = one.launches().at(0);
+  EXPECT_EQ(launch.shape.blocks_per_cluster(), 8);
+  EXPECT_GT(launch.clusters, 0);
+  EXPECT_GT(launch.resources.occupancy, 0);
+  ASSERT_TRUE(launch.occupancy);
+  EXPECT_LE(launch.resources.occupancy, launch.occupancy->fraction);
+}
+
 class WildKernelOnAGpu : public GpuKernels, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(WildKernelOnAGpu, IsRight) {

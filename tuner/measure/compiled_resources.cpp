@@ -68,6 +68,22 @@ std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSi
   return all;
 }
 
+void count_clusters(std::vector<LaunchDetail>& launches, const Image& image, Backend& backend) {
+  const auto loaded = backend.load(image);
+  const auto* const module = std::get_if<std::unique_ptr<Module>>(&loaded);
+  if (module == nullptr) return;
+  for (LaunchDetail& launch : launches) {
+    const auto at = find_function(image, launch.expression);
+    if (!at) continue;
+    const LoadedLaunch there = loaded_launch(**module, *at, launch.expression, launch.shape, backend.device().limits);
+    launch.shape = there.shape;
+    if (launch.shape.blocks_per_cluster() == 1) continue;
+    launch.clusters = there.resident / launch.shape.blocks_per_cluster();
+    launch.resources.blocks_per_sm = there.resources.blocks_per_sm;
+    launch.resources.occupancy = there.resources.occupancy;
+  }
+}
+
 void MainResources::add(const LaunchShape& shape, const Resources& resources) {
   const int spilled = std::max(resources.spill_bytes, main_ ? main_->spill_bytes : 0);
   const std::int64_t threads = shape.blocks() * shape.threads_per_block();

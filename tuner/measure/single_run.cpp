@@ -59,24 +59,13 @@ SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize
   const ProblemSize size = complete(spec, asked);
   image_ = compile_configuration(backend, spec, size, configuration_);
   launches_ = launch_details(spec, size, backend.device().limits, configuration_, image_);
-  adopt_compiled_clusters(backend);
+  if (traits(backend.device().key).is_gpu) count_clusters(launches_, image_, backend);  // the host has to run a kernel
   if (!options.verify || !spec.has_reference_program()) {
     runner_.prepare(nullptr);
     return;
   }
   const Image reference = compile_reference(backend, spec, size);
   runner_.prepare(&reference);
-}
-
-/// The log of the compiler does not have them.
-void SingleRun::adopt_compiled_clusters(Backend& backend) {
-  if (!traits(backend.device().key).is_gpu) return;  // the host runs kernels to learn it
-  const auto loaded = backend.load(image_);
-  const auto* const module = std::get_if<std::unique_ptr<Module>>(&loaded);
-  if (module == nullptr) return;  // the run says why
-  for (LaunchDetail& launch : launches_)
-    if (const auto at = find_function(image_, launch.expression))
-      (void)adopt_cluster(launch.shape, (*module)->compiled_cluster(*at));
 }
 
 Trial SingleRun::measure() {

@@ -42,8 +42,6 @@ class SingleRun {
   HostBuffers expected() const { return runner_.expected(); }
 
  private:
-  void adopt_compiled_clusters(Backend& backend);
-
   Configuration configuration_;
   Runner runner_;
   Image image_;

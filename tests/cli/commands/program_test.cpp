@@ -308,6 +308,17 @@ TEST_F(Program, ComputesOccupancyWithoutAGpu) {
   EXPECT_EQ(call("occupancy --kernel reduce --config thraeds=256").code, 2);
 }
 
+TEST_F(Program, SaysThatClustersAreNotCountedWithoutAGpuOfTheirArchitecture) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine";
+  std::string text = contents(folder() / "scale.cu");
+  file("clusters.cu", text.insert(text.find("#pragma tuner instantiate"), "#pragma tuner cluster 2\n"));
+  const Finished run = call("occupancy clusters.cu --arch sm_100 --size n=1M");
+  EXPECT_THAT(run.out, Holds("cluster", "2 x 1 x 1 = 2 blocks; how many fit is not counted")) << run.err;
+  const json launch = document("occupancy clusters.cu --arch sm_100 --size n=1M --json")["launches"][0];
+  EXPECT_EQ(launch["cluster"], (json{2, 1, 1}));
+  EXPECT_FALSE(launch.contains("resident_clusters"));
+}
+
 TEST_F(Program, ComputesOccupancyOfABlockThatIsDescribedByHand) {
   EXPECT_THAT(call("occupancy --threads 256 --registers 32 --shared 4k --arch sm_86").out,
               AllOf(StartsWith("sm_86: blocks of 256 threads, 32 registers a thread, 4 KiB"),

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/commands/machine_code.hpp>
@@ -234,20 +235,38 @@ BlockNeed block_need(const LaunchDetail& launch) {
   return {launch.shape.threads_per_block(), launch.resources.registers, launch.shared_bytes()};
 }
 
+/// A GPU of this machine that has \p capability; null if there is none.
+std::unique_ptr<Backend> open_gpu(int capability) {
+  const std::vector<int> all = compute_capabilities();
+  const auto at = std::ranges::find(all, capability);
+  if (at == all.end()) return nullptr;
+  return open_backend(tuner::find_device(kCudaBackend, static_cast<int>(at - all.begin()), false));
+}
+
+/// How many clusters of \p launch fit.
+std::string cluster_text(const LaunchDetail& launch) {
+  const auto& cluster = launch.shape.cluster;
+  const std::string fit =
+      launch.clusters > 0
+          ? fmt::format("the device holds {} at once, with an occupancy of {}", launch.clusters,
+                        format_percent(launch.resources.occupancy))
+          : "how many fit is not counted, because only a GPU of this architecture knows it; below are single blocks";
+  return fmt::format("{} x {} x {} = {} blocks; {}", cluster[0], cluster[1], cluster[2],
+                     launch.shape.blocks_per_cluster(), fit);
+}
+
 std::string need_text(const DeviceLimits& limits, const LaunchDetail& launch) {
   const Resources& used = launch.resources;
   const auto& block = launch.shape.block;
-  return fmt::format("{}\n", launch.expression) +
-         facts(
-             {{"block", fmt::format("{} x {} x {} = {} threads", block[0], block[1], block[2],
+  Facts lines{{"block", fmt::format("{} x {} x {} = {} threads", block[0], block[1], block[2],
                                     launch.shape.threads_per_block())},
               {"registers", fmt::format("{} per thread", used.registers)},
               {"spills", fmt::format("{} bytes per thread", used.spill_bytes)},
               {"stack", fmt::format("{} bytes per thread", used.stack_bytes)},
               {"shared memory", fmt::format("{} static, {} dynamic, per block", format_bytes(used.static_shared_bytes),
-                                            format_bytes(launch.shape.shared_bytes))}},
-             "  ") +
-         occupancy_facts(limits, block_need(launch));
+                                            format_bytes(launch.shape.shared_bytes))}};
+  if (launch.shape.blocks_per_cluster() != 1) lines.emplace_back("cluster", cluster_text(launch));
+  return launch.expression + '\n' + facts(lines, "  ") + occupancy_facts(limits, block_need(launch));
 }
 
 /// `--threads`, `--registers` and `--shared`. Throws UsageError for values that no architecture has.
@@ -331,9 +350,11 @@ int run_occupancy(const Given& given) {
   const Device device = device_of(architecture);
   const ProblemSize size = select_problem(spec, problem_options(given), device, "occupancy");
 
-  const std::vector<LaunchDetail> needs =
-      launch_details(spec, size, device.limits, configuration,
-                     machine_code(code_request(spec, size, device.limits, device.name, configuration)));
+  const Image image = machine_code(code_request(spec, size, device.limits, device.name, configuration));
+  std::vector<LaunchDetail> needs = launch_details(spec, size, device.limits, configuration, image);
+  if (std::ranges::any_of(needs, [](const LaunchDetail& one) { return one.shape.blocks_per_cluster() != 1; }))
+    if (const std::unique_ptr<Backend> gpu = open_gpu(device.limits.compute_capability))
+      count_clusters(needs, image, *gpu);
   std::vector<PlotRow> rows;
   for (const LaunchDetail& need : needs) {
     const BlockNeed block = block_need(need);

@@ -142,9 +142,10 @@ class OneRun {
       line("",
            fmt::format("{} registers and {} spilled bytes a thread, {} of shared memory a block",
                        launch.resources.registers, launch.resources.spill_bytes, format_bytes(launch.shared_bytes())));
-      line("", fmt::format("theoretical occupancy {}: {} a multiprocessor, limited by {}",
-                           format_percent(launch.occupancy->fraction), plural(launch.occupancy->blocks_per_sm, "block"),
-                           name(launch.occupancy->limiter)));
+      line("", fmt::format("theoretical occupancy {}: {}{} a multiprocessor, limited by {}",
+                           format_percent(launch.resources.occupancy),
+                           launch.clusters > 0 ? plural(launch.clusters, "cluster") + " on the device; " : "",
+                           plural(launch.occupancy->blocks_per_sm, "block"), name(launch.occupancy->limiter)));
     }
     answer_.data("kernel", spec_.name)
         .data("file", spec_.program.file)
