@@ -245,6 +245,27 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatGivesWhatAnEarlierRunComputed) {
   EXPECT_TRUE(evaluate(block(64)).verified);
 }
 
+TEST_F(RunnerTest, RefusesRoundingInOneDirectionOnlyIfItConcernsSeveralNumbers) {
+  spec.buffers[1].type = "e4m3";
+  const auto writes = [](int different, int off) {
+    return [different, off](const Launch& launch) -> std::optional<Outcome> {
+      for (int i = 0; i < argument<int>(launch, 2); ++i)
+        argument<std::uint8_t*>(launch, 1)[i] = static_cast<std::uint8_t>(64 + i % different + off);
+      return std::nullopt;
+    };
+  };
+  for (const int different : {4, 40}) {
+    backend.kernels["reference"] = writes(different, 0);
+    backend.kernels["scale<32>"] = writes(different, -1);
+    EXPECT_THAT(failure(block(32)), HasSubstr("numbers are less than expected, all by one place of e4m3"));
+  }
+  backend.kernels["reference"] = writes(3, 0);
+  backend.kernels["scale<32>"] = writes(3, -1);
+  EXPECT_TRUE(evaluate(block(32)).verified) << "3 numbers may be near the middle by chance";
+  backend.kernels["scale<32>"] = writes(3, -2);
+  EXPECT_THAT(failure(block(32)), HasSubstr(", tolerance one place of e4m3"));
+}
+
 class SingleRunTest : public RunnerTest {};
 
 TEST_F(SingleRunTest, TellsTheShapeAndResourcesOfEveryLaunch) {

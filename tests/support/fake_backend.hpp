@@ -168,11 +168,13 @@ class FakeBackend : public Backend {
     const auto at = [type](DevicePointer from, std::size_t i) -> double {
       if (type == ElementType::float32) return reinterpret_cast<const float*>(from)[i];
       if (type == ElementType::uint8) return reinterpret_cast<const std::uint8_t*>(from)[i];
+      if (type == ElementType::e4m3) return fill_value::e4m3_value(reinterpret_cast<const std::uint8_t*>(from)[i]);
       return reinterpret_cast<const int*>(from)[i];
     };
     for (std::size_t i = 0; i < count; ++i) {
       const double a = at(actual, i), e = at(expected, i);
       result.largest_error = std::max(result.largest_error, fill_value::relative_error(a, e));
+      if (tolerance.is_place) count_direction(result, a, e);
       if (!fill_value::differs(a, e, tolerance.relative, tolerance.absolute, tolerance.is_place)) continue;
       if (result.mismatches++ == 0) result.first_index = i, result.actual = a, result.expected = e;
     }

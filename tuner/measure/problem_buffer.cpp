@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -250,14 +251,28 @@ bool ProblemBuffer::choose_poison() {
   return false;
 }
 
+/// Whether the expected numbers that the kernel has not are at least \p fewest different ones.
+bool ProblemBuffer::misses_numbers(std::size_t fewest) const {
+  const HostBuffer is = copy(actual), wanted = copy(answer().expected);
+  std::set<double> missed;
+  for (const NumberRun& run : compared.value_or(std::vector<NumberRun>{{0, count}}))
+    for (std::size_t i = run.begin; i < run.end && missed.size() < fewest; ++i)
+      for (int part = 0; part < info(type).parts; ++part)
+        if (const double number = element(wanted, i, part); element(is, i, part) != number) missed.insert(number);
+  return missed.size() >= fewest;
+}
+
 /// Rounding errors go both ways, and few results are so near to the middle of two numbers that they differ. Most of
-/// them the next number, all in one direction, are a quantiser that rounds otherwise or has another scale.
+/// them the next number, all in one direction, are a quantiser that rounds otherwise or has another scale. A few
+/// numbers that are repeated everywhere may all be near the middle by chance.
 std::optional<std::string> ProblemBuffer::bias(const Comparison& found) const {
   constexpr std::uint64_t kFewest = 16;
+  constexpr std::size_t kFewestDifferent = 4;
   const std::uint64_t numbers = compared_count() * static_cast<std::uint64_t>(info(type).parts);
   if (spec->record || found.off < kFewest || found.off < numbers / 2) return std::nullopt;
   const bool less = found.less == found.off, greater = found.less == 0, nearer = found.nearer == found.off;
   if (!less && !greater && !nearer && found.nearer != 0) return std::nullopt;
+  if (!misses_numbers(kFewestDifferent)) return std::nullopt;
   const char* const where = less      ? "less than"
                             : greater ? "greater than"
                             : nearer  ? "nearer to zero than"

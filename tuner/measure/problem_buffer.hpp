@@ -118,6 +118,7 @@ struct ProblemBuffer {
 
  private:
   Number number_at(std::size_t element) const;
+  bool misses_numbers(std::size_t fewest) const;
   bool adds_to_poison(const Number& number, std::size_t pass) const;
 };
 
