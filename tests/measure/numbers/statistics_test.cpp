@@ -22,6 +22,11 @@ TEST(ScaledMad, IgnoresAnOutlierThatWouldRuinAStandardDeviation) {
   EXPECT_EQ(scaled_mad(std::vector<double>{5}), 0);
 }
 
+TEST(StandardError, IsTheDeviationOverTheRootOfTheNumber) {
+  EXPECT_DOUBLE_EQ(standard_error(std::vector<double>{1, 2, 3}), 1 / std::sqrt(3.0));
+  EXPECT_EQ(standard_error(std::vector<double>{5}), 0);
+}
+
 // Ranks of the usual tables, e.g. Conover, "Practical Nonparametric Statistics", table of the sign test; 0-based.
 TEST(MedianInterval, UsesTheRanksOfPublishedTables) {
   const std::pair<std::size_t, std::size_t> ranks[] = {{6, 0},   {8, 0},   {9, 1},    {10, 1},   {12, 2},

@@ -148,15 +148,27 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOfItAtEachPlacemen
 TEST_F(TuneSession, TellsAnIntervalThatCoversWhatDiffersBetweenPlacements) {
   FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
   evaluator.again = [&](const Configuration& c) {
-    return measured(c, (c == optimum_ ? 9000 : 12'000) + 100 * double(evaluator.rounds.size()));
+    return measured(c, (c == optimum_ ? 9000 : 12'000) + 50 * double(evaluator.rounds.size()));
   };
   const SessionResult result = run(evaluator);
   ASSERT_TRUE(result.best);
   const Measurement& told = *result.best->measurement();
   EXPECT_EQ(told.samples_ns.size(), 9u);
-  EXPECT_EQ(told.median_ns, 9200);
-  EXPECT_LE(told.low_ns, 9100);
-  EXPECT_GE(told.high_ns, 9300);
+  EXPECT_EQ(told.median_ns, 9100);
+  EXPECT_LE(told.low_ns, 9050);
+  EXPECT_GE(told.high_ns, 9150);
+}
+
+TEST_F(TuneSession, MeasuresAWinnerAtMorePlacementsUntilItsTimeIsKnown) {
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
+  for (const auto& [spread, placements] : {std::pair(50.0, 3u), {200.0, 6u}, {2000.0, 8u}}) {
+    evaluator.rounds.clear();
+    evaluator.again = [&, spread = spread](const Configuration& c) {
+      const bool is_high = evaluator.rounds.size() % 2 == 0;
+      return measured(c, (c == optimum_ ? 9000 : 12'000) + (is_high ? spread : 0));
+    };
+    EXPECT_EQ(run(evaluator).best->measurement()->metrics.at("placements"), placements) << spread;
+  }
 }
 
 TEST_F(TuneSession, LoadsFinalistsInAnotherOrderAtEachPlacement) {
@@ -172,7 +184,7 @@ TEST_F(TuneSession, MeasuresFinalistsInNewProcessesIfThereIsTimeOrElseInNewMemor
   options_.budget.wall_time = std::chrono::hours(4);  // an hour for the finals
   using enum Placement;
   for (const auto& [start_s, measure_s, wanted] :
-       {std::tuple(600.0, 60.0, std::vector{present, new_process, new_process}),
+       {std::tuple(600.0, 60.0, std::vector{present, new_process, new_memory}),
         {7200.0, 60.0, std::vector{present, new_memory, new_memory}},
         {600.0, 7200.0, std::vector{present}}}) {
     FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });

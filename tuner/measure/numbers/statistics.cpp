@@ -102,6 +102,15 @@ double scaled_mad(std::span<const double> values) {
   return 1.4826 * median(deviations);
 }
 
+double standard_error(std::span<const double> values) {
+  if (values.size() < 2) return 0;
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (n - 1) / n);
+}
+
 std::size_t median_interval_rank(std::size_t n) {
   // [x(r), x(n-1-r)] misses the median when at most r of the n values lie on one side of it: 2 * P(B <= r).
   if (n < 3) return 0;

@@ -22,6 +22,9 @@ double median(std::span<const double> values);
 double scaled_mad(std::span<const double> values);
 
 /// An interval that contains the true median with a probability of at least 95%.
+/// Of the mean of \p values: their standard deviation over the root of their number. 0 for fewer than two.
+double standard_error(std::span<const double> values);
+
 struct MedianInterval {
   double low = 0;
   double high = 0;

@@ -73,6 +73,7 @@ class Contest {
   double seconds_for_round(std::size_t others) const;
   std::optional<Placement> next_placement(std::size_t others, double begun) const;
   bool measure_again(Placement placement, double seconds);
+  std::span<const Measurement> placements_of_winner() const;
   bool is_settled() const;
   void choose_from_all();
   void choose_from_finalists();
@@ -86,7 +87,8 @@ class Contest {
   std::optional<std::size_t> best_;  // position in result.trials
   std::vector<Finalist> finals_;     // those that are still in the race
   std::set<std::size_t> again_;      // were measured again, or could not be
-  double seconds_for_one_ = 0;       // of the last round of the finals, for each of them
+  Placement last_placement_ = Placement::present;
+  double seconds_for_one_ = 0;  // of the last round of the finals, for each of them
   bool has_warned_of_metrics_ = false;
 };
 

@@ -18,8 +18,11 @@ namespace {
 /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
 constexpr double kFinalistFactor = 1.03;
 constexpr std::size_t kMostFinalists = 8;
-/// The placements of code and data at which a winner, and whoever ties with it, is measured.
+/// The placements of code and data at which a winner, and whoever ties with it, is measured at least.
 constexpr std::size_t kPlacements = 3;
+/// There are more of them until the standard error of the winner's time is as small as this part of it.
+constexpr std::size_t kMostPlacements = 8;
+constexpr double kPrecise = 0.005;
 /// The largest part of the wall time, or without one of the time so far, for measuring the finalists again.
 constexpr double kMostForFinalists = 0.25;
 /// With such a noise of the best, others enter the finals, so these get all of that part.
@@ -105,13 +108,14 @@ std::vector<std::size_t> Contest::those_in_time(std::vector<std::size_t> all, do
   return all;
 }
 
-/// Seconds that are left for more rounds of finals that began at \p begun.
+/// Seconds that are left for more rounds of finals that began at \p begun. To know the winner comes before checking it.
 double Contest::time_for_more(double begun) const {
   const double spent = elapsed() - begun;
   if (!options_.budget.wall_time)
     return std::max(begun * kMostForFinalists / (1 - kMostForFinalists), kShortFinals) - spent;
   const double wall = options_.budget.wall_time->count();
-  const double check = options_.check ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
+  const bool reserves_check = options_.check && placements_of_winner().size() >= kPlacements;
+  const double check = reserves_check ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
   return std::min(time_left() - check, kMostForFinalists * wall - spent);
 }
 
@@ -132,6 +136,7 @@ void Contest::settle_finalists() {
     if (!measure_again(*placement, most)) break;
     choose_from_finalists();
     if (!best_) return;
+    if (options_.check) options_.check->expect(best()->configuration);
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     if (entering.size() > kMostFinalists) entering.resize(kMostFinalists);
@@ -155,15 +160,17 @@ double Contest::seconds_for_round(std::size_t others) const {
   return seconds;
 }
 
-/// The best placement for which the time is enough.
+/// New processes take turns with new memory in the same process, which takes less time. nullopt: no time for either.
 std::optional<Placement> Contest::next_placement(std::size_t others, double begun) const {
   const double left = time_for_more(begun) - seconds_for_round(others);
   if (left < 0) return std::nullopt;
-  return left < evaluator_.seconds_to_start() ? Placement::new_memory : Placement::new_process;
+  const bool is_new_process = last_placement_ != Placement::new_process && left >= evaluator_.seconds_to_start();
+  return is_new_process ? Placement::new_process : Placement::new_memory;
 }
 
 /// Modules that are loaded in another order get other places in memory. Returns false if nothing was learnt.
 bool Contest::measure_again(Placement placement, double seconds) {
+  last_placement_ = placement;
   std::ranges::reverse(finals_);
   std::vector<Configuration> finalists;
   for (const Finalist& one : finals_) finalists.push_back(result.trials[one.trial].configuration);
@@ -222,10 +229,19 @@ bool Contest::measure_again(Placement placement, double seconds) {
   return true;
 }
 
+std::span<const Measurement> Contest::placements_of_winner() const {
+  const auto winner = std::ranges::find_if(finals_, [&](const Finalist& one) { return one.trial == best_; });
+  return winner == finals_.end() ? std::span<const Measurement>() : winner->placements;
+}
+
 /// Whether those that are left were measured at enough places. A metric does not depend on the place.
 bool Contest::is_settled() const {
-  const std::size_t wanted = options_.objective.is_time() ? kPlacements : 1;
-  return std::ranges::all_of(finals_, [&](const Finalist& one) { return one.placements.size() >= wanted; });
+  if (finals_.empty()) return true;
+  const std::span<const Measurement> winner = placements_of_winner();
+  std::vector<double> times;
+  for (const Measurement& here : winner) times.push_back(here.median_ns);
+  if (winner.size() < kMostPlacements && standard_error(times) > kPrecise * best_objective()) return false;
+  return std::ranges::all_of(finals_, [](const Finalist& one) { return one.placements.size() >= kPlacements; });
 }
 
 /// For times, leads within the noise are ties (decide()). For any other metric the smallest number wins.
