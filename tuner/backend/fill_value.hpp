@@ -104,6 +104,10 @@ TUNER_FILL_FUNCTION unsigned tf32_bits(float value) {
 struct SmallFormat {
   unsigned fraction, bias, largest, sign, nan;
 };
+TUNER_FILL_FUNCTION SmallFormat e4m3_format() { return {3, 7, 0x7e, 0x80, 0x7f}; }
+TUNER_FILL_FUNCTION SmallFormat e3m2_format() { return {2, 3, 0x1f, 0x20, 0x1f}; }
+TUNER_FILL_FUNCTION SmallFormat e2m3_format() { return {3, 1, 0x1f, 0x20, 0x1f}; }
+TUNER_FILL_FUNCTION SmallFormat e2m1_format() { return {1, 1, 7, 8, 7}; }
 /// \p value in \p format: rounded to nearest even. Larger magnitudes and infinities become the largest number, as
 /// PTX's `cvt.rn.satfinite` has it.
 TUNER_FILL_FUNCTION unsigned char small_bits(float value, SmallFormat format) {
@@ -131,20 +135,20 @@ TUNER_FILL_FUNCTION float small_value(unsigned char bits, SmallFormat format) {
   const float subnormal = static_cast<float>(magnitude) * step;  // exact
   return sign != 0 ? -subnormal : subnormal;
 }
-TUNER_FILL_FUNCTION unsigned char e4m3_bits(float value) { return small_bits(value, {3, 7, 0x7e, 0x80, 0x7f}); }
+TUNER_FILL_FUNCTION unsigned char e4m3_bits(float value) { return small_bits(value, e4m3_format()); }
 TUNER_FILL_FUNCTION unsigned char e5m2_bits(float value) { return small_bits(value, {2, 15, 0x7b, 0x80, 0x7f}); }
-TUNER_FILL_FUNCTION unsigned char e3m2_bits(float value) { return small_bits(value, {2, 3, 0x1f, 0x20, 0x1f}); }
-TUNER_FILL_FUNCTION unsigned char e2m3_bits(float value) { return small_bits(value, {3, 1, 0x1f, 0x20, 0x1f}); }
-TUNER_FILL_FUNCTION unsigned char e2m1_bits(float value) { return small_bits(value, {1, 1, 7, 8, 7}); }
+TUNER_FILL_FUNCTION unsigned char e3m2_bits(float value) { return small_bits(value, e3m2_format()); }
+TUNER_FILL_FUNCTION unsigned char e2m3_bits(float value) { return small_bits(value, e2m3_format()); }
+TUNER_FILL_FUNCTION unsigned char e2m1_bits(float value) { return small_bits(value, e2m1_format()); }
 TUNER_FILL_FUNCTION float e4m3_value(unsigned char bits) {
   if ((bits & 0x7fu) == 0x7fu) return float_of((bits & 0x80u) << 24 | 0x7fc00000u);
-  return small_value(bits, {3, 7, 0x7e, 0x80, 0x7f});
+  return small_value(bits, e4m3_format());
 }
 /// e5m2 is the first byte of a half.
 TUNER_FILL_FUNCTION float e5m2_value(unsigned char bits) { return half_value(static_cast<unsigned short>(bits << 8)); }
-TUNER_FILL_FUNCTION float e3m2_value(unsigned char bits) { return small_value(bits, {2, 3, 0x1f, 0x20, 0x1f}); }
-TUNER_FILL_FUNCTION float e2m3_value(unsigned char bits) { return small_value(bits, {3, 1, 0x1f, 0x20, 0x1f}); }
-TUNER_FILL_FUNCTION float e2m1_value(unsigned char bits) { return small_value(bits, {1, 1, 7, 8, 7}); }
+TUNER_FILL_FUNCTION float e3m2_value(unsigned char bits) { return small_value(bits, e3m2_format()); }
+TUNER_FILL_FUNCTION float e2m3_value(unsigned char bits) { return small_value(bits, e2m3_format()); }
+TUNER_FILL_FUNCTION float e2m1_value(unsigned char bits) { return small_value(bits, e2m1_format()); }
 
 /// The power of two that is not below the magnitude of \p value, as PTX's `cvt.rp.satfinite.ue8m0x2` has it.
 TUNER_FILL_FUNCTION unsigned char e8m0_bits(float value) {

@@ -19,10 +19,11 @@ std::optional<std::int64_t> integer_in(const ScopedCode& code, const std::string
 
 struct WrittenLaunch {
   std::vector<std::string> grid, block;  ///< The extents, as they are written, without `1` at their ends.
-  std::string shared;                    ///< bytes of dynamic shared memory; empty if there are none
-  std::vector<std::string> cluster;      ///< the extents of its cluster, as they are written; empty: there is none
-  std::string dependent;    ///< whether it may begin before the launch before it has ended, as it is written; empty: no
-  std::string cooperative;  ///< whether its blocks may wait for each other, likewise
+  /// Bytes of dynamic shared memory, and the extents of the cluster. Empty: there are none.
+  std::string shared;
+  std::vector<std::string> cluster;
+  /// The values of these attributes. Empty: the launch does not have them.
+  std::string dependent, cooperative;
   std::vector<std::string> template_arguments, arguments;
   /// The values, as they are written, of the function's variables that these are computed from. Parameters of the
   /// function's own template have the value of its first call in the text, `run<16>(…)`, or their default.
