@@ -27,6 +27,28 @@ TEST(StandardError, IsTheDeviationOverTheRootOfTheNumber) {
   EXPECT_EQ(standard_error(std::vector<double>{5}), 0);
 }
 
+/// Two samples at each placement.
+Trial at_placements(const std::vector<double>& times) {
+  Measurement all;
+  for (const double time : times) all.samples_ns.insert(all.samples_ns.end(), 2, time);
+  Trial trial;
+  trial.outcome = all;
+  trial.round = 1;
+  return trial;
+}
+
+TEST(IsSlower, NeedsThreePlacementsThatAgree) {
+  const Trial fast = at_placements({100, 110, 120});
+  const Placements three{2, 2, 2};
+  EXPECT_TRUE(is_slower(at_placements({102, 112.2, 122.5}), fast, three));
+  EXPECT_FALSE(is_slower(at_placements({106, 110, 121}), fast, three)) << "as large as its range";
+  EXPECT_FALSE(is_slower(at_placements({100.1, 110.1, 120.1}), fast, three)) << "a tie";
+  EXPECT_FALSE(is_slower(at_placements({102, 112}), at_placements({100, 110}), {2, 2}));
+  Trial alone = at_placements({102, 112.2, 122.5});
+  alone.round = 0;
+  EXPECT_FALSE(is_slower(alone, fast, three));
+}
+
 // Ranks of the usual tables, e.g. Conover, "Practical Nonparametric Statistics", table of the sign test; 0-based.
 TEST(MedianInterval, UsesTheRanksOfPublishedTables) {
   const std::pair<std::size_t, std::size_t> ranks[] = {{6, 0},   {8, 0},   {9, 1},    {10, 1},   {12, 2},

@@ -1,6 +1,7 @@
 #include <tuner/measure/numbers/statistics.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -186,6 +187,16 @@ double least_ratio(const Trial& fast, const Trial& slow, const Placements& place
   double least = median_interval(pairs).low;
   for (const double here : medians(pairs, placements)) least = std::min(least, here);
   return least;
+}
+
+bool is_slower(const Trial& slow, const Trial& fast, const Placements& placements) {
+  constexpr std::array kStudent = {4.303, 3.182, 2.776, 2.571, 2.447, 2.365};  // for 2 to 7 degrees of freedom
+  if (placements.size() < 3 || !in_pairs(fast, slow)) return false;
+  std::vector<double> leads;
+  for (const double ratio : medians(ratios(fast, slow), placements)) leads.push_back(ratio - 1);
+  const double mean = std::accumulate(leads.begin(), leads.end(), 0.0) / static_cast<double>(leads.size());
+  const double quantile = kStudent[std::min(leads.size() - 3, kStudent.size() - 1)];
+  return mean - quantile * standard_error(leads) > kMinLead;
 }
 
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options) {

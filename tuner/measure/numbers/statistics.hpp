@@ -65,6 +65,10 @@ std::pair<int, std::string> simplicity(const Trial& trial);
 /// their intervals.
 double least_ratio(const Trial& fast, const Trial& slow, const Placements& placements = {});
 
+/// Whether \p slow takes more time than \p fast: by the ratio of their medians at each of at least three placements,
+/// with a confidence of 97.5% (Student's t). False for trials that were not measured side by side.
+bool is_slower(const Trial& slow, const Trial& fast, const Placements& placements);
+
 struct DecideOptions {
   double min_lead_ns = 0;                      ///< of a placement; see decide()
   std::optional<std::size_t> default_at = {};  ///< position of the kernel's default among the finalists

@@ -67,6 +67,8 @@ class Contest {
   bool goes_before(std::size_t a, std::size_t b) const;
   std::vector<std::size_t> leaders() const;
   std::vector<std::size_t> challengers() const;
+  void limit(std::vector<std::size_t>& trials) const;
+  static double seconds_for(const Trial& trial);
   double least_time_for(const std::vector<std::size_t>& trials) const;
   std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
   double time_for_more(double begun) const;

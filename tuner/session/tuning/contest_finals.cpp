@@ -18,6 +18,9 @@ namespace {
 /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
 constexpr double kFinalistFactor = 1.03;
 constexpr std::size_t kMostFinalists = 8;
+/// Of short kernels many take the same time in the search, so more of them enter if all together take so few seconds.
+constexpr std::size_t kMostShortFinalists = 24;
+constexpr double kShortFinalists = 0.5;
 /// The placements of code and data at which a winner, and whoever ties with it, is measured at least.
 constexpr std::size_t kPlacements = 3;
 /// There are more of them until the standard error of the winner's time is as small as this part of it.
@@ -51,9 +54,26 @@ std::vector<std::size_t> Contest::leaders() const {
     if (can_win(trial) && objective_of(i) <= best_objective() * kFinalistFactor) leaders.push_back(i);
   }
   std::ranges::sort(leaders, [&](auto a, auto b) { return goes_before(a, b); });
-  if (leaders.size() > kMostFinalists) leaders.resize(kMostFinalists);
+  limit(leaders);
   if (the_default && std::ranges::find(leaders, *the_default) == leaders.end()) leaders.push_back(*the_default);
   return leaders;
+}
+
+/// Keeps the first of \p trials: as many as enter the finals at once.
+void Contest::limit(std::vector<std::size_t>& trials) const {
+  double seconds = 0;
+  std::size_t count = 0;
+  for (; count < std::min(trials.size(), kMostShortFinalists); ++count) {
+    seconds += seconds_for(result.trials[trials[count]]);
+    if (count >= kMostFinalists && seconds > kShortFinalists) break;
+  }
+  trials.resize(count);
+}
+
+/// Seconds for measuring \p trial at kPlacements, estimated from its samples.
+double Contest::seconds_for(const Trial& trial) {
+  const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
+  return kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
 }
 
 /// All whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
@@ -79,11 +99,7 @@ double Contest::time_for_finalists() const {
   if (time_left() > most) return 0;  // not needed yet
   if (best_ && result.trials[*best_].measurement()->relative_noise > kNoisy) return most;
   double seconds = 0;
-  for (const std::size_t i : those_in_time(leaders(), most)) {
-    const Trial& trial = result.trials[i];
-    const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
-    seconds += kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
-  }
+  for (const std::size_t i : those_in_time(leaders(), most)) seconds += seconds_for(result.trials[i]);
   seconds += (kPlacements - 1) * evaluator_.seconds_to_start();
   return std::min(seconds, most);
 }
@@ -139,7 +155,7 @@ void Contest::settle_finalists() {
     if (options_.check) options_.check->expect(best()->configuration);
     entering = challengers();
     if (entering.empty() && is_settled()) return;
-    if (entering.size() > kMostFinalists) entering.resize(kMostFinalists);
+    limit(entering);
     while (!entering.empty() && !next_placement(entering.size(), begun)) entering.pop_back();
     if (entering.empty() && is_settled()) break;  // no time for any of them
     placement = next_placement(entering.size(), begun);
@@ -281,7 +297,8 @@ void Contest::choose_from_finalists() {
   const double placement = 1 + kPlacementNs / fastest.measurement()->median_ns;
   for (std::size_t k = 0; k < trials.size(); ++k) {
     const double enough = k == how.default_at ? 1 / kClearLead : std::max(kFinalistFactor, placement);
-    const bool is_beaten = least_ratio(fastest, trials[k], how.placements) > enough;
+    const bool is_beaten = least_ratio(fastest, trials[k], how.placements) > enough ||
+                           (k != how.default_at && is_slower(trials[k], fastest, how.placements));
     if (k == standings.winner || !is_beaten) left.push_back(std::move(finals_[k]));
   }
   finals_ = std::move(left);
