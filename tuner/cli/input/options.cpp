@@ -256,8 +256,8 @@ const std::vector<Options::Option>& Options::shared() {
       {kText, "device,d", "auto|host|cuda|0",
        "the device; auto: the first GPU, else the host; for stored results: a key, a name, or a unique part of one"},
       {kText, "as", "single|hot|stream|graph",
-       "how the kernel is used: by itself with a cold L2 cache or a warm one, after another kernel, or as a node of a "
-       "CUDA graph; each has its own results",
+       "the use: by itself with a cold or warm L2 cache, after another kernel, or as a node of a CUDA graph; each has "
+       "its own results",
        "single"},
       {kTexts, "metrics", "LIST",
        "hardware counters and energy to collect after timing, separated by commas; `textbook` and `roofline` are sets, "
