@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/measure/numbers/paired_comparison.hpp>
 #include <tuner/measure/numbers/statistics.hpp>
 
@@ -113,10 +114,15 @@ Json winners(Lab& lab, Tunings& tunings, const Problem& problem, const Options& 
   }
   Json finding{{"part", "winners"}, {"problem", problem.text()}, {"seeds", seeds}};
   if (problem.spec.default_configuration) {
-    finding["default"] = problem.spec.default_configuration->text();
-    all.insert(problem.spec.default_configuration->text());
+    const auto is_valid = [&](const std::string& configuration) {
+      return !why_invalid(problem.spec, problem.size, lab.device().limits, tuner::Configuration::parse(configuration));
+    };
     lab.use_new_folder();
-    all.insert(lab.served(problem, /*shipped=*/true));  // may be the fastest that is known
+    const std::string usual = problem.spec.default_configuration->text();
+    if (is_valid(usual)) finding["default"] = usual;
+    // What is shipped may be the fastest that is known. Both may be impossible at this size.
+    for (const std::string& one : {usual, lab.served(problem, /*shipped=*/true)})
+      if (is_valid(one)) all.insert(one);
   }
   finding["replays"] = replay(lab, problem, all, options.samples);
   return finding;

@@ -148,15 +148,15 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOfItAtEachPlacemen
 TEST_F(TuneSession, TellsAnIntervalThatCoversWhatDiffersBetweenPlacements) {
   FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
   evaluator.again = [&](const Configuration& c) {
-    return measured(c, (c == optimum_ ? 9000 : 12'000) + 50 * double(evaluator.rounds.size()));
+    return measured(c, (c == optimum_ ? 9000 : 12'000) + 40 * double(evaluator.rounds.size()));
   };
   const SessionResult result = run(evaluator);
   ASSERT_TRUE(result.best);
   const Measurement& told = *result.best->measurement();
   EXPECT_EQ(told.samples_ns.size(), 9u);
-  EXPECT_EQ(told.median_ns, 9100);
-  EXPECT_LE(told.low_ns, 9050);
-  EXPECT_GE(told.high_ns, 9150);
+  EXPECT_EQ(told.median_ns, 9080);
+  EXPECT_LE(told.low_ns, 9040);
+  EXPECT_GE(told.high_ns, 9120);
 }
 
 TEST_F(TuneSession, MeasuresAWinnerAtMorePlacementsUntilItsTimeIsKnown) {
@@ -169,6 +169,32 @@ TEST_F(TuneSession, MeasuresAWinnerAtMorePlacementsUntilItsTimeIsKnown) {
     };
     EXPECT_EQ(run(evaluator).best->measurement()->metrics.at("placements"), placements) << spread;
   }
+}
+
+TEST_F(TuneSession, TellsATimeOfPlacementsAfterTheChoiceWherePlacementsDiffer) {
+  spec_.default_configuration = first_;
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    const std::size_t round = evaluator.rounds.size();
+    if (c == first_) return measured(c, 20'000);
+    return measured(c, c != optimum_ ? 12'000 : round > 3 ? 9500 : round == 2 ? 9100 : 9000);
+  };
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, optimum_);
+  EXPECT_EQ(result.best->measurement()->median_ns, 9500);
+  EXPECT_EQ(result.best->measurement()->metrics.at("placements"), 3);
+  EXPECT_EQ(evaluator.rounds.size(), 6u);
+}
+
+TEST_F(TuneSession, NamesTheNextBestWhereTheWinnerFailsAtAPlacementAfterTheChoice) {
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    if (c == rival_) return measured(c, 1020);
+    if (evaluator.rounds.size() > 3) return failed(c, WrongResult{"b[0] is 1, expected 2"});
+    return measured(c, evaluator.rounds.size() == 2 ? 1010 : 1000);
+  };
+  EXPECT_EQ(run(evaluator).best->configuration, rival_);
+  EXPECT_EQ(stored_kind(optimum_), "wrong");
 }
 
 TEST_F(TuneSession, LoadsFinalistsInAnotherOrderAtEachPlacement) {

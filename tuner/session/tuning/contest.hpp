@@ -73,9 +73,13 @@ class Contest {
   std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
   double time_for_more(double begun) const;
   double seconds_for_round(std::size_t others) const;
-  std::optional<Placement> next_placement(std::size_t others, double begun) const;
+  std::optional<Placement> next_placement(std::size_t others, double seconds) const;
   bool measure_again(Placement placement, double seconds);
+  void choose_finalist(std::vector<std::size_t> entering, double begun);
+  void confirm_time(double begun);
+  double time_to_confirm() const;
   std::span<const Measurement> placements_of_winner() const;
+  double standard_error_of_winner() const;
   bool is_settled() const;
   void choose_from_all();
   void choose_from_finalists();

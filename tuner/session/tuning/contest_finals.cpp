@@ -1,5 +1,6 @@
 // Finalists: who is measured again, how often, and which of them wins.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -145,6 +146,19 @@ void Contest::settle_finalists() {
   finals_.clear();
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
+  choose_finalist(std::move(entering), begun);
+  if (again_.empty() || !best_ || must_not_go_on()) return;
+  if (const std::size_t left = challengers().size(); left > 0)
+    observer_.on_warning(
+        fmt::format("the time ended before {} that may be faster {} measured beside the best. A larger "
+                    "budget measures {}",
+                    left == 1 ? "a configuration" : fmt::format("{} configurations", left), left == 1 ? "was" : "were",
+                    left == 1 ? "it" : "them"));
+  confirm_time(begun);
+}
+
+/// Measures those who enter until nobody is left who may be faster, or the time is over.
+void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
   std::optional<Placement> placement = Placement::present;
   do {
     for (const std::size_t i : entering) finals_.push_back({i});
@@ -156,18 +170,34 @@ void Contest::settle_finalists() {
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     limit(entering);
-    while (!entering.empty() && !next_placement(entering.size(), begun)) entering.pop_back();
+    const double kept = placements_of_winner().size() >= kPlacements ? time_to_confirm() : 0;
+    const double seconds = time_for_more(begun) - kept;
+    while (!entering.empty() && !next_placement(entering.size(), seconds)) entering.pop_back();
     if (entering.empty() && is_settled()) break;  // no time for any of them
-    placement = next_placement(entering.size(), begun);
+    placement = next_placement(entering.size(), seconds);
   } while (placement && !must_not_go_on() && finals_.size() + entering.size() > 0);
-  if (again_.empty() || must_not_go_on()) return;
-  if (const std::size_t left = challengers().size(); left > 0)
-    observer_.on_warning(
-        fmt::format("the time ended before {} that may be faster {} measured beside the best. A larger "
-                    "budget measures {}",
-                    left == 1 ? "a configuration" : fmt::format("{} configurations", left), left == 1 ? "was" : "were",
-                    left == 1 ? "it" : "them"));
 }
+
+/// The fastest of many was lucky where it was chosen. If that matters, its time and that of the default are told from
+/// placements that come after the choice.
+void Contest::confirm_time(double begun) {
+  const double deviation = standard_error_of_winner() * std::sqrt(double(placements_of_winner().size()));
+  if (!options_.objective.is_time() || deviation <= kPrecise * best_objective()) return;
+  if (time_for_more(begun) < time_to_confirm()) return;
+  std::erase_if(finals_, [&](const Finalist& one) { return one.trial != best_ && !is_default(one.trial); });
+  for (Finalist& one : finals_) one.placements.clear();
+  do {
+    const std::optional<Placement> placement = next_placement(0, time_for_more(begun));
+    if (!placement || !measure_again(*placement, time_for_more(begun))) return;
+    if (std::ranges::none_of(finals_, [&](const Finalist& one) { return one.trial == best_; }))
+      return choose_from_all();
+  } while (!is_settled() && !must_not_go_on());
+  for (const Finalist& one : finals_)
+    if (objective_of(one.trial) < best_objective()) best_ = one.trial;
+}
+
+/// About the time that confirm_time() takes at kPlacements.
+double Contest::time_to_confirm() const { return evaluator_.seconds_to_start() + 2 * kPlacements * seconds_for_one_; }
 
 /// About the time of a round of those that are left and so many others.
 double Contest::seconds_for_round(std::size_t others) const {
@@ -177,8 +207,8 @@ double Contest::seconds_for_round(std::size_t others) const {
 }
 
 /// New processes take turns with new memory in the same process, which takes less time. nullopt: no time for either.
-std::optional<Placement> Contest::next_placement(std::size_t others, double begun) const {
-  const double left = time_for_more(begun) - seconds_for_round(others);
+std::optional<Placement> Contest::next_placement(std::size_t others, double seconds) const {
+  const double left = seconds - seconds_for_round(others);
   if (left < 0) return std::nullopt;
   const bool is_new_process = last_placement_ != Placement::new_process && left >= evaluator_.seconds_to_start();
   return is_new_process ? Placement::new_process : Placement::new_memory;
@@ -250,13 +280,18 @@ std::span<const Measurement> Contest::placements_of_winner() const {
   return winner == finals_.end() ? std::span<const Measurement>() : winner->placements;
 }
 
+/// Of its time, over the placements.
+double Contest::standard_error_of_winner() const {
+  std::vector<double> times;
+  for (const Measurement& here : placements_of_winner()) times.push_back(here.median_ns);
+  return standard_error(times);
+}
+
 /// Whether those that are left were measured at enough places. A metric does not depend on the place.
 bool Contest::is_settled() const {
   if (finals_.empty()) return true;
-  const std::span<const Measurement> winner = placements_of_winner();
-  std::vector<double> times;
-  for (const Measurement& here : winner) times.push_back(here.median_ns);
-  if (winner.size() < kMostPlacements && standard_error(times) > kPrecise * best_objective()) return false;
+  if (placements_of_winner().size() < kMostPlacements && standard_error_of_winner() > kPrecise * best_objective())
+    return false;
   return std::ranges::all_of(finals_, [](const Finalist& one) { return one.placements.size() >= kPlacements; });
 }
 
