@@ -38,7 +38,7 @@ class ScratchFolder {
 
 inline std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-/// What \p line prints to its standard output in a shell. Throws tuner::Error unless it ends with status 0.
+/// The standard output of \p line in a shell. Throws tuner::Error unless it ends with status 0.
 inline std::string output_of(const std::string& line) {
   FILE* const pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) throw tuner::Error("cannot start " + line);

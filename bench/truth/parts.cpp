@@ -23,6 +23,7 @@ using Names = std::vector<std::string>;
 constexpr double kAroundTuning = 0.6;  // until workers have ended and results are read
 constexpr double kProcess = 0.8;       // one placement
 constexpr double kRun = 0.8;           // `tune run`, and as much for served calls
+
 /// The time of a shorter kernel depends on where a process has code and data, so a median over kProcesses is compared.
 constexpr double kShortNs = 20e3;
 constexpr std::size_t kProcesses = 5;
@@ -120,7 +121,7 @@ Json winners(Lab& lab, Tunings& tunings, const Problem& problem, const Options& 
     lab.use_new_folder();
     const std::string usual = problem.spec.default_configuration->text();
     if (is_valid(usual)) finding["default"] = usual;
-    // What is shipped may be the fastest that is known. Both may be impossible at this size.
+    // The shipped one may be the fastest that is known. Both may be impossible at this size.
     for (const std::string& one : {usual, lab.served(problem, /*shipped=*/true)})
       if (is_valid(one)) all.insert(one);
   }

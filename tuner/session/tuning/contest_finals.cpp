@@ -178,8 +178,8 @@ void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
   } while (placement && !must_not_go_on() && finals_.size() + entering.size() > 0);
 }
 
-/// The fastest of many was lucky where it was chosen. If that matters, its time and that of the default are told from
-/// placements that come after the choice.
+/// The fastest of many was lucky where it was chosen. If that matters, its time and the default's are those of
+/// placements after the choice.
 void Contest::confirm_time(double begun) {
   const double deviation = standard_error_of_winner() * std::sqrt(double(placements_of_winner().size()));
   if (!options_.objective.is_time() || deviation <= kPrecise * best_objective()) return;

@@ -31,7 +31,7 @@ constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
 /// After the end, the launch that runs may take this long.
 constexpr double kLastLaunch = 0.5;
 
-/// The trials of a session that tell how long others will take.
+/// After so many trials of a session, their pace is that of the others.
 constexpr std::size_t kEnoughToPlan = 10;
 
 /// Budget::until_unlikely counts only improvements of at least this part.
