@@ -20,7 +20,7 @@ namespace {
 constexpr double kFinalistFactor = 1.03;
 constexpr std::size_t kMostFinalists = 8;
 /// Of short kernels many take the same time in the search, so more of them enter if all together take so few seconds.
-constexpr std::size_t kMostShortFinalists = 24;
+constexpr std::size_t kMostShortFinalists = 32;
 constexpr double kShortFinalists = 0.5;
 /// The placements of code and data at which a winner, and whoever ties with it, is measured at least.
 constexpr std::size_t kPlacements = 3;
