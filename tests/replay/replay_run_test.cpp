@@ -50,6 +50,31 @@ TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
       << "the prior is the very space: its best is tried at once";
 }
 
+TEST(Replay, GivesEachSpaceToTheOthersOfItsKernel) {
+  RecordedSpace slower = convolution();
+  slower.name = "slower";
+  for (RecordedRow& row : slower.rows)
+    if (row.objective) *row.objective *= 2;
+  RecordedSpace unrelated = make_recorded_space(
+      "unrelated", std::vector<RecordedTrial>{{{1, 1}, {{"x", 1}}}, {{2, 1}, {{"x", 2}}}, {{3, 1}, {{"x", 3}}}});
+  ReplayOptions options = quick();
+  options.strategies = {"auto"};
+  const std::vector<ReplayPair> pairs = replay_pairs({convolution(), unrelated, slower}, options);
+  ASSERT_THAT(pairs, SizeIs(2));
+  EXPECT_EQ(pairs[0].space, convolution().name);
+  EXPECT_EQ(pairs[0].prior, "slower");
+  EXPECT_EQ(pairs[1].space, "slower");
+  EXPECT_EQ(pairs[1].prior, convolution().name);
+  for (const ReplayPair& pair : pairs) {
+    EXPECT_THAT(pair.with, Each(1)) << "the same order: its best is tried at once";
+    EXPECT_LT(pair.without.front(), 1);
+    EXPECT_TRUE(std::ranges::is_sorted(pair.without));
+  }
+  options.budget.trials = kShareTrials.back();
+  EXPECT_EQ(run_replay({convolution()}, options).spaces[0].results[0].shares, pairs[0].without);
+  EXPECT_THROW(replay_pairs({convolution(), unrelated}, options), std::invalid_argument);
+}
+
 TEST(Replay, GivesTheSameReportAgainUnlessTheSeedIsAnother) {
   ReplayOptions options = quick();
   const ReplayReport one = run_replay({convolution()}, options);

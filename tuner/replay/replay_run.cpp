@@ -26,6 +26,7 @@ struct Run {
   double cpu_seconds = 0;
   bool at_optimum = false;
   std::optional<std::size_t> trials_to_percent;
+  Shares shares{};
 };
 
 /// A repeat ends at the first of these.
@@ -105,6 +106,9 @@ Run run_once(const RecordedSpace& recorded, const Scorer& scorer, const Limits& 
     const search::Observation seen{index, row.objective, row.resources};
     strategy->learn({&seen, 1});
     if (row.objective) best = std::min(best, *row.objective);
+    if (std::isfinite(best))
+      for (std::size_t i = 0; i < kShareTrials.size(); ++i)
+        if (rows.size() <= kShareTrials[i]) run.shares[i] = share_of_optimum(scorer.optimum(), best);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
     if (best <= limits.target) break;
     if (options.budget.until_unlikely) {
@@ -121,17 +125,20 @@ Run run_once(const RecordedSpace& recorded, const Scorer& scorer, const Limits& 
 
 /// The thread of a repeat changes nothing except its CPU time.
 std::vector<Run> run_repeats(const RecordedSpace& recorded, const Scorer& scorer, const std::string& strategy,
-                             const ReplayOptions& options) {
+                             const ReplayOptions& options, const std::vector<search::Observation>& prior) {
   const Limits limits = limits_of(options.budget, recorded, scorer);
-  const auto prior = options.prior ? shared_results(*options.prior, recorded) : std::vector<search::Observation>{};
-  if (options.prior && prior.empty())
-    throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recorded.name +
-                                "'");
   std::vector<Run> runs(options.repeats);
   on_all_cores(runs.size(), [&](std::size_t r) {
     runs[r] = run_once(recorded, scorer, limits, strategy, options, prior, options.seed + r);
   });
   return runs;
+}
+
+Shares mean_shares(const std::vector<Run>& runs) {
+  Shares mean{};
+  for (const Run& run : runs)
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += run.shares[i] / static_cast<double>(runs.size());
+  return mean;
 }
 
 ReplayResult summarise(const RecordedSpace& recorded, const Scorer& scorer, const std::string& strategy,
@@ -149,6 +156,7 @@ ReplayResult summarise(const RecordedSpace& recorded, const Scorer& scorer, cons
     result.repeats_at_optimum += run.at_optimum;
     if (run.trials_to_percent) result.trials_to_percent.push_back(*run.trials_to_percent);
   }
+  result.shares = mean_shares(runs);
   result.score = scorer.score(curves);
   result.mean_trials = trials / static_cast<double>(runs.size());
   result.cpu_ms_per_proposal = trials > 0 ? 1e3 * cpu / trials : 0;
@@ -171,27 +179,61 @@ ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const 
   return mean;
 }
 
+void check(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options) {
+  if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
+  if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
+  if (spaces.empty()) throw std::invalid_argument("there is no recorded space to replay");
+}
+
 }  // namespace
 
 ReplayReport run_replay(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options,
                         const ReplayObserver& observer) {
-  if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
-  if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
-  if (spaces.empty()) throw std::invalid_argument("there is no recorded space to replay");
+  check(spaces, options);
   ReplayReport report{options.repeats, options.seed, {}, {}};
   for (const RecordedSpace& recorded : spaces) {
     const Scorer scorer(recorded);
+    const auto prior = options.prior ? shared_results(*options.prior, recorded) : std::vector<search::Observation>{};
+    if (options.prior && prior.empty())
+      throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" +
+                                  recorded.name + "'");
     ReplaySpace& space = report.spaces.emplace_back(
         ReplaySpace{recorded.name, recorded.unit, recorded.space->size(), recorded.valid_count(), scorer.optimum(),
                     scorer.random_draws(), scorer.times(), scorer.baseline()});
     for (const std::string& strategy : options.strategies) {
-      space.results.push_back(summarise(recorded, scorer, strategy, run_repeats(recorded, scorer, strategy, options)));
+      const std::vector<Run> runs = run_repeats(recorded, scorer, strategy, options, prior);
+      space.results.push_back(summarise(recorded, scorer, strategy, runs));
       if (observer) observer(space.results.back());
     }
   }
   for (std::size_t i = 0; i < options.strategies.size(); ++i)
     report.aggregates.push_back(aggregate(report, i, options.strategies[i]));
   return report;
+}
+
+std::vector<ReplayPair> replay_pairs(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options) {
+  check(spaces, options);
+  ReplayOptions limited = options;
+  if (!limited.budget.wall_time && !limited.budget.fraction && !limited.budget.trials)
+    limited.budget.trials = kShareTrials.back();
+  std::vector<ReplayPair> pairs;
+  for (const RecordedSpace& recorded : spaces) {
+    const Scorer scorer(recorded);
+    std::map<std::string, Shares> without;  // by strategy
+    for (const RecordedSpace& other : spaces) {
+      const auto prior = &other == &recorded ? std::vector<search::Observation>{} : shared_results(other, recorded);
+      if (prior.empty()) continue;
+      for (const std::string& strategy : options.strategies) {
+        const auto shares = [&](const std::vector<search::Observation>& known) {
+          return mean_shares(run_repeats(recorded, scorer, strategy, limited, known));
+        };
+        if (!without.contains(strategy)) without[strategy] = shares({});
+        pairs.push_back({strategy, recorded.name, other.name, without[strategy], shares(prior)});
+      }
+    }
+  }
+  if (pairs.empty()) throw std::invalid_argument("no two of these spaces have a configuration in common");
+  return pairs;
 }
 
 }  // namespace tuner::replay

@@ -2,6 +2,7 @@
 /// Runs search strategies against recorded spaces and scores them: `tune replay` without its command line and its
 /// output.
 
+#include <array>
 #include <functional>
 #include <map>
 
@@ -28,6 +29,13 @@ struct ReplayOptions {
   std::vector<Configuration> first;
 };
 
+/// The numbers of trials after which the best so far is compared with the optimum.
+inline constexpr std::array<std::size_t, 4> kShareTrials{1, 5, 10, 20};
+
+/// Shares of the optimum after each of kShareTrials, means over the repeats. Where a repeat has no valid result yet,
+/// its share is 0. Where a repeat ended before, its last best counts.
+using Shares = std::array<double, kShareTrials.size()>;
+
 /// One strategy on one space.
 struct ReplayResult {
   std::string space;
@@ -39,6 +47,7 @@ struct ReplayResult {
   std::size_t repeats_at_optimum = 0;  ///< repeats that found the optimum by the last scored time
   /// Trials until within 1% of the optimum, for each repeat that reached it.
   std::vector<std::size_t> trials_to_percent;
+  Shares shares{};
 };
 
 struct ReplaySpace {
@@ -76,5 +85,19 @@ using ReplayObserver = std::function<void(const ReplayResult&)>;
 /// valid rows. The same options give the same report, except for CPU times, with any number of cores.
 ReplayReport run_replay(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options,
                         const ReplayObserver& observer = {});
+
+/// One strategy on one space, without a prior and with one.
+struct ReplayPair {
+  std::string strategy;
+  std::string space;
+  std::string prior;
+  Shares without{};
+  Shares with{};
+};
+
+/// Gives each space to each other one as its prior, if they have configurations in common. Without a limit in \p
+/// options, a repeat ends after 20 trials. ReplayOptions::prior is not used. Throws as run_replay(), and
+/// std::invalid_argument if there is no pair.
+std::vector<ReplayPair> replay_pairs(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options);
 
 }  // namespace tuner::replay

@@ -45,6 +45,8 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
       {"replay --list --plot x.svg", "--plot has no effect with --list"},
       {"replay --list --strategy random", "--strategy has no effect with --list"},
       {"replay a.csv --force", "--force has no effect without --plot"},
+      {"replay a.csv --pairs --prior a.csv", "--prior has no effect with --pairs"},
+      {"replay a.csv --pairs --plot x.svg", "--plot has no effect with --pairs"},
       {"db --kernel scale", "--kernel has no effect with `tune db`"},
       {"db check --all", "--all has no effect with `tune db check`"},
       {"db check --config a=1", "--config has no effect with `tune db check`"},

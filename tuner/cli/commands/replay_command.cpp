@@ -30,9 +30,10 @@ Cell cpu_cell(double ms) { return {ms, fmt::format("{:.3f}", ms)}; }
 
 Table results_table(const std::vector<replay::ReplayResult>& results, std::size_t repeats) {
   std::vector<Table::Column> columns = scored_columns();
-  columns.insert(columns.end(), {named("<= 1%", "repeats_within_1_percent"), named("trials", "mean_trials"),
-                                 named("CPU ms/trial", "cpu_ms_per_proposal"), data("random_relative_to_optimum"),
-                                 data("repeats_at_optimum"), data("trials_to_1_percent"), data("curve")});
+  columns.insert(columns.end(),
+                 {named("<= 1%", "repeats_within_1_percent"), named("trials", "mean_trials"),
+                  named("CPU ms/trial", "cpu_ms_per_proposal"), data("random_relative_to_optimum"),
+                  data("repeats_at_optimum"), data("trials_to_1_percent"), data("shares"), data("curve")});
   Table table(std::move(columns));
   for (const replay::ReplayResult& result : results) {
     const replay::Score& score = result.score;
@@ -42,7 +43,7 @@ Table results_table(const std::vector<replay::ReplayResult>& results, std::size_
                  {Cell(close, format_percent(static_cast<double>(close) / static_cast<double>(repeats), 0)),
                   Cell(result.mean_trials, fmt::format("{:.0f}", result.mean_trials)),
                   cpu_cell(result.cpu_ms_per_proposal), score.random_to_optimum, result.repeats_at_optimum,
-                  Cell(result.trials_to_percent, ""), Cell(score.curve, "")});
+                  Cell(result.trials_to_percent, ""), Cell(result.shares, ""), Cell(score.curve, "")});
     table.add(std::move(cells));
   }
   return table;
@@ -90,6 +91,46 @@ Answer answer_of(const replay::ReplayReport& report) {
       .rows("aggregate", means_table(report));
 }
 
+/// A row for each pair of spaces, and their means.
+Answer answer_of_pairs(const std::vector<replay::ReplayPair>& pairs, const replay::ReplayOptions& options) {
+  constexpr std::array<std::size_t, 2> shown{10, 20};
+  Table table({"strategy", "space", named("known", "prior"), data("without"), data("with"), people("10 trials"),
+               people("with it"), people("20 trials"), people("with it")});
+  const auto share = [](double value) { return Cell::right(fmt::format("{:.3f}", value)); };
+  Answer answer;
+  std::string means;
+  for (const std::string& strategy : options.strategies) {
+    replay::Shares without{};
+    replay::Shares with{};
+    replay::Shares loss{};
+    std::size_t count = 0;
+    for (const replay::ReplayPair& pair : pairs) {
+      if (pair.strategy != strategy) continue;
+      ++count;
+      std::vector<Cell> cells{strategy, pair.space, pair.prior, Cell(pair.without, ""), Cell(pair.with, "")};
+      for (std::size_t i = 0; i < without.size(); ++i) {
+        without[i] += pair.without[i];
+        with[i] += pair.with[i];
+        loss[i] = std::max(loss[i], pair.without[i] - pair.with[i]);
+        if (std::ranges::count(shown, replay::kShareTrials[i]) == 0) continue;
+        cells.push_back(share(pair.without[i]));
+        cells.push_back(share(pair.with[i]));
+      }
+      table.add(std::move(cells));
+    }
+    for (std::size_t i = 0; i < without.size(); ++i)
+      means += fmt::format("{}, {}: {:.3f} without, {:.3f} with the other space known; largest loss {:.3f}\n", strategy,
+                           plural(replay::kShareTrials[i], "trial"), without[i] / static_cast<double>(count),
+                           with[i] / static_cast<double>(count), loss[i]);
+  }
+  return answer.data("repeats", options.repeats)
+      .data("seed", options.seed)
+      .data("trials", replay::kShareTrials)
+      .text("share of the optimum, mean of {}, seed {}\n", plural(options.repeats, "repeat"), options.seed)
+      .rows("pairs", table)
+      .text("mean of {}\n{}", plural(pairs.size() / options.strategies.size(), "pair"), means);
+}
+
 std::vector<replay::RecordedSpace> read_spaces(const Texts& paths) {
   std::vector<replay::RecordedSpace> out;
   for (const std::string& path : paths)
@@ -135,11 +176,21 @@ replay::ReplayOptions read_replay_options(const Given& given) {
   return options;
 }
 
+/// The result of \p replay, a call of the room. Throws UsageError for what it refuses.
+template <typename Replay>
+auto replayed(Replay replay) {
+  try {
+    return replay();
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
 int run_replay(const Given& given) {
   if (!given.has("plot")) given.refuse({"force"}, "without --plot");
   if (given.flag("list")) {
     given.refuse({"strategy", "repeats", "seed", "budget", "trials", "target", "until-unlikely", "first", "option",
-                  "prior", "ahead", "plot"},
+                  "prior", "pairs", "ahead", "plot"},
                  "with --list");
     return list_strategies(given);
   }
@@ -151,7 +202,12 @@ int run_replay(const Given& given) {
   const Texts files = given.texts("file");
   if (given.text("prior") == "-" && std::count(files.begin(), files.end(), "-") > 0)
     throw UsageError("standard input (-) can be read only once");
+  if (given.flag("pairs")) given.refuse({"prior", "plot"}, "with --pairs");
   const auto spaces = read_spaces(files);
+  if (given.flag("pairs")) {
+    const auto pairs = replayed([&] { return replay::replay_pairs(spaces, replay_options); });
+    return answer_of_pairs(pairs, replay_options).print(given);
+  }
   std::vector<replay::RecordedSpace> prior;
   if (given.has("prior")) {
     prior = read_spaces({given.text("prior")});
@@ -167,13 +223,7 @@ int run_replay(const Given& given) {
       return fmt::format("{} of {}  {}: {} {:.3f}", finished, runs, result.space, result.strategy, result.score.value);
     });
   };
-  const replay::ReplayReport report = [&] {
-    try {
-      return replay::run_replay(spaces, replay_options, tell);
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(error.what());
-    }
-  }();
+  const replay::ReplayReport report = replayed([&] { return replay::run_replay(spaces, replay_options, tell); });
   console.end_status();
   if (!plot.empty() && !write_or_print(plot, replay::svg_report(report))) return kDone;
   return answer_of(report).print(given);
@@ -200,6 +250,7 @@ Command replay_command() {
   options.texts("first", "CONFIG", "tried first in every space that holds it, as a kernel's default; may be repeated");
   options.text("prior", "FILE",
                "a recorded space of the kernel at another size or on another device, known beforehand");
+  options.flag("pairs", "each space with each other one of the same kernel known beforehand, and without");
   options.text("ahead", "N", "proposals that wait for the device, as when compilers work ahead of it", "1");
   options.flag("list", "the strategies, their sources and options");
   options.add("plot force json").arguments({"file..."});
