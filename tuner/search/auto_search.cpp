@@ -7,12 +7,14 @@
 #include <tuner/search/candidates.hpp>
 #include <tuner/search/rank_model.hpp>
 #include <tuner/search/registry.hpp>
+#include <tuner/search/transfer.hpp>
 
 namespace tuner::search {
 namespace {
 
 constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits
 constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at least this many
+constexpr double kDisagreement = -0.4;  // with this rank correlation or less, results of other problems are dropped
 
 constexpr std::size_t kFewTrials = 60;  // with fewer expected, no value is visited
 constexpr std::size_t kVisitEvery = 3;  // one in so many proposals is a visit, while there are values to visit
@@ -29,6 +31,7 @@ class Auto final : public BasicStrategy {
   struct Options {
     Option<std::size_t> start{"start", 6, 1, 1e6};         // spread configurations before the model is used
     Option<double> start_share{"start_share", 0.6, 0, 1};  // limits start: share of the expected trials (at least 4)
+    Option<std::size_t> seeds{"seeds", 12, 0, 1e6};        // the first trials follow results of other problems
     Option<std::size_t> elites{"elites", 5, 1, 1000};      // the best, whose neighbours are candidates
     Option<std::size_t> parents{"parents", 20, 1, 10000};  // the best, which are crossed
     Option<std::size_t> crossings{"crossings", 100, 0, 1e5};
@@ -47,7 +50,7 @@ class Auto final : public BasicStrategy {
     Option<std::size_t> splits{"splits", 12, 1, 1000};  // tried at a node
     Option<std::size_t> leaf{"leaf", 1, 1, 1000};
     auto all() {
-      return std::tie(start, start_share, elites, parents, crossings, pool, boldness, patience, restless, visits,
+      return std::tie(start, start_share, seeds, elites, parents, crossings, pool, boldness, patience, restless, visits,
                       finish, compiler, give_up, exchange, trees, splits, leaf);
     }
   };
@@ -76,7 +79,7 @@ class Auto final : public BasicStrategy {
   std::optional<Index> next() override;
   void on_result(const Observation& observation, Origin) override;
 
-  bool starting() const override { return BasicStrategy::starting() || history_.valid_count() < 2; }
+  bool starting() const override { return !transfer_ && (BasicStrategy::starting() || history_.valid_count() < 2); }
   bool finishing() const {
     return static_cast<double>(history_.known().size()) > (1 - options_.finish) * static_cast<double>(planned_trials());
   }
@@ -89,6 +92,8 @@ class Auto final : public BasicStrategy {
   std::size_t visits_of_value() const {
     return planned_trials() < kFewTrials ? 0 : std::min<std::size_t>(options_.visits, planned_trials() / 20);
   }
+  std::optional<Index> next_seed();
+  void drop_prior();
   bool fit_is_due() const;
   void refit();
   double merit(Prediction prediction) const;
@@ -96,9 +101,12 @@ class Auto final : public BasicStrategy {
   Options options_;
   RankModel model_;
   ApartValues apart_;
-  std::set<Index> visits_;       // proposals of apart_ without a result
-  std::size_t since_visit_ = 0;  // proposals
-  std::vector<Wanted> queue_;    // the model's next proposals, best last
+  std::optional<Transfer> transfer_;  // while results of other problems lead
+  std::size_t seeds_ = 0;             // the most proposals of transfer_
+  std::size_t seeded_ = 0;            // its proposals
+  std::set<Index> visits_;            // proposals of apart_ without a result
+  std::size_t since_visit_ = 0;       // proposals
+  std::vector<Wanted> queue_;         // the model's next proposals, best last
   double boldness_ = 1;
   std::size_t refits_ = 0;
   std::size_t may_give_up_ = 0;  // proposals, until the next result
@@ -115,6 +123,9 @@ void Auto::on_result(const Observation& observation, Origin) {
   visits_.erase(observation.index);
   if (observation.resources) model_.compiled(observation.index, *observation.resources);
   may_give_up_ = options_.exchange;
+  if (transfer_ && history_.known().size() <= options_.seeds &&
+      transfer_->agreement(history_).value_or(1) <= kDisagreement)
+    drop_prior();
   if (!history_.best() || history_.best()->index != observation.index) return;
   improved_ = true;
   improved_at_ = history_.known().size();
@@ -122,6 +133,10 @@ void Auto::on_result(const Observation& observation, Origin) {
 
 std::optional<Index> Auto::next() {
   if (!model_.has_choice()) return std::nullopt;
+  if (transfer_) {
+    if (const auto seed = next_seed()) return seed;
+    if (starting()) return std::nullopt;
+  }
   if (!finishing() && ++since_visit_ >= kVisitEvery) {
     since_visit_ = 0;
     if (const auto index = apart_.next(history_, visits_of_value())) {
@@ -136,6 +151,26 @@ std::optional<Index> Auto::next() {
     if (history_.is_fresh(index)) return index;
   }
   return std::nullopt;
+}
+
+/// Ends the lead of other problems when there is nothing more to propose.
+std::optional<Index> Auto::next_seed() {
+  std::optional<Index> seed;
+  if (seeded_ < seeds_ && history_.known().size() < options_.seeds) seed = transfer_->next(history_);
+  if (seed) {
+    ++seeded_;
+  } else {
+    transfer_.reset();
+  }
+  return seed;
+}
+
+/// Goes on as if nothing was known of other problems.
+void Auto::drop_prior() {
+  transfer_.reset();
+  model_.forget_prior();
+  start_ += seeded_;
+  improved_ = true;
 }
 
 /// Fits after an improvement, and less often when there are many results, so that the cost of a proposal stays bounded.
@@ -185,12 +220,12 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   std::vector<Known> known;
   for (const Observation& observation : observations)
     if (space().has(observation.index)) known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
-  if (known.empty()) return;
+  const auto valid = std::ranges::count_if(known, [](const Known& one) { return std::isfinite(one.objective); });
+  if (valid == 0) return;
   std::ranges::sort(known, {}, &Known::objective);
-  // Up to half of the start comes from the prior; more trust gives a larger part.
-  const auto share = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
-  for (std::size_t i = 0; i < std::min(share, known.size()); ++i)
-    if (std::isfinite(known[i].objective)) first_.push_back(known[i].index);
+  transfer_.emplace(space(), known);
+  // Few results are the best of a search, or of several: after some of them the others tell nothing new.
+  seeds_ = std::min(options_.seeds.value, 2 + static_cast<std::size_t>(valid) / 4);
   if (known.size() < kLeastPrior) return;
   model_.learn_prior(known, random_);
   improved_ = true;  // the prior changes the model: fit again

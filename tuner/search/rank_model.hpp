@@ -42,6 +42,7 @@ class RankModel {
 
   /// Learns from \p sorted, results of another problem or device, best first. Their prediction becomes another feature.
   void learn_prior(const std::vector<Known>& sorted, Random& random);
+  void forget_prior() { prior_ = Forest(); }
 
   /// The probability that one of the 32 most promising fresh configurations of \p wanted beats the best by the share
   /// \p factor, if their predictions were independent. nullopt if all are known. Uses a separate forest for the

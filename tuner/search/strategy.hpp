@@ -52,7 +52,7 @@ class Strategy {
   /// when there are too few results.
   virtual std::optional<double> improvement_probability(double /*factor*/) { return std::nullopt; }
   /// Results of the same kernel for another size or device: a prior, which never counts as known. Only their order and
-  /// ratios matter. \p weight: trust, relative to a measurement, 0..1.
+  /// ratios matter. \p weight: trust before any result, 0..1; without trust, the prior is not used.
   virtual void seed_prior(std::span<const Observation> /*observations*/, double /*weight*/) {}
 };
 
