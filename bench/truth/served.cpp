@@ -1,4 +1,4 @@
-// From outside: by events on a GPU, by the clock on the host backend.
+// Times served calls from outside: by events on a GPU, by the clock on the host backend.
 
 #include <bench/truth/served.hpp>
 

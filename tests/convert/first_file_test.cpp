@@ -91,6 +91,7 @@ TEST(FirstFile, ReadsAConfigurationThatIsInitialised) {
         "auto config = cudaLaunchConfig_t{ .gridDim = blocks, .blockDim = 256, .dynamicSmemBytes = 512 };",
         "cudaLaunchConfig_t config = {dim3(blocks, 1, 1), dim3(256), 512, s};",
         "dim3 g(blocks), b(256); cudaLaunchConfig_t config{g, b, 512, s, nullptr, 0};",
+        "cudaLaunchConfig_t config{.gridDim{blocks}, .blockDim{256}, .dynamicSmemBytes = 512};",
         "cudaLaunchConfig_t config = {blocks, 32}; config.blockDim = 256, config.dynamicSmemBytes = 512;"})
     EXPECT_THAT(launched_with(text),
                 Holds("grid        max(1, (n + (block - 1)) / block)\n", "shared      ", "default     block=256\n"))
@@ -105,6 +106,11 @@ std::string attributes_of(const std::string& text) {
     for (std::size_t at = 0; (at = file.find("tuner " + std::string(directive), at)) != std::string::npos; ++at)
       lines += file.substr(at + 6, file.find('\n', at) - at - 6) + "; ";
   return lines;
+}
+
+TEST(FirstFile, TakesACommaBetweenTemplateArgumentsForAPartOfTheValue) {
+  EXPECT_THAT(launched_with("cudaLaunchConfig_t config; config.blockDim = 256; config.gridDim = up<int, 2>(blocks);"),
+              HasSubstr("up<int, 2>(blocks)"));
 }
 
 TEST(FirstFile, ReadsTheAttributesOfALaunch) {
@@ -130,10 +136,11 @@ TEST(FirstFile, ReadsTheAttributesOfALaunch) {
   const std::string unknown = serial + "a[0].val.programmaticStreamSerializationAllowed = overlap; ";
   EXPECT_THAT(launched_with("cudaLaunchAttribute a[1]; " + unknown + config),
               HasSubstr("? The text's launch is `dependent` if 'overlap', which only the host knows: is it?\n"));
-  EXPECT_EQ(attributes_of("cudaLaunchAttribute a[1]; a[0].val.clusterDim.x = 2; cudaLaunchConfig_t config = {blocks, "
-                          "256};"),
-            "")
-      << "this launch has no attributes";
+  for (const char* const without : {"{blocks, 256}", "{blocks, 256, 0, s, nullptr, 0}", "{blocks, 256, 0, s, a, 0}"})
+    EXPECT_EQ(attributes_of("cudaLaunchAttribute a[1]; a[0].val.clusterDim.x = 2; cudaLaunchConfig_t config = " +
+                            std::string(without) + ";"),
+              "")
+        << "this launch has no attributes";
 }
 
 TEST(FirstFileOfATemplate, TakesTheFirstLaunchThatHasArguments) {

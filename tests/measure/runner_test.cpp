@@ -283,7 +283,7 @@ TEST_F(SingleRunTest, TellsTheClusterThatIsCompiledIntoTheKernel) {
   backend.clusters["scale<32>"] = {2, 1, 1};
   const SingleRun one(backend, spec, {}, block(32));
   EXPECT_EQ(one.launches().at(0).shape.cluster, (std::array<std::int64_t, 3>{2, 1, 1}));
-  EXPECT_EQ(one.launches().at(0).clusters, 0) << "the driver does not count them";
+  EXPECT_EQ(one.launches().at(0).clusters, std::nullopt) << "the driver does not count them";
   backend.resident_clusters = 3;
   EXPECT_EQ(SingleRun(backend, spec, {}, block(32)).launches().at(0).clusters, 3);
 }

@@ -243,7 +243,7 @@ struct Comparison {
 
 /// Counts a number in `off`, `less` and `nearer` of \p found.
 inline void count_direction(Comparison& found, double actual, double expected) {
-  if (actual == expected) return;
+  if (actual == expected || (std::isnan(actual) && std::isnan(expected))) return;
   ++found.off;
   if (actual < expected) ++found.less;
   if (std::abs(actual) < std::abs(expected)) ++found.nearer;

@@ -25,8 +25,13 @@ std::size_t after_three(std::string_view code, std::size_t at, char c) {
 
 /// The value that begins at \p at, up to the end of its statement or to its part of a list.
 std::string_view value_at(std::string_view code, std::size_t at) {
+  constexpr std::size_t longest = 256;  // template arguments
   std::size_t end = at;
   for (int depth = 0; end < code.size(); ++end) {
+    if (code[end] == '<')
+      if (const std::size_t after = after_angles(code.substr(0, end + longest), end);
+          after != npos && code.substr(skip_space(code, after), 1) == "(")
+        end = after;
     const char c = code[end];
     if (depth == 0 && (c == ',' || c == ')' || c == '}')) break;
     if (c == ';') break;
@@ -35,9 +40,13 @@ std::string_view value_at(std::string_view code, std::size_t at) {
   return trimmed(code.substr(at, end - at));
 }
 
-/// `x` of `.member = x`, a part of a list; else \p part.
+/// `x` of `.member = x` or `.member{x}`, a part of a list; else \p part.
 std::string_view without_member(std::string_view part) {
-  return part.starts_with('.') && part.find('=') != npos ? trimmed(part.substr(part.find('=') + 1)) : part;
+  if (!part.starts_with('.')) return part;
+  const std::string_view name = word_at(part, skip_space(part, 1));
+  const std::string_view value = trimmed(part.substr(static_cast<std::size_t>(name.end() - part.begin())));
+  if (value.starts_with('=')) return trimmed(value.substr(1));
+  return value.starts_with('{') && value.ends_with('}') ? trimmed(value.substr(1, value.size() - 2)) : part;
 }
 
 /// Reads the function around one launch.
@@ -254,7 +263,10 @@ std::optional<WrittenLaunch> launch_with_config(const ScopedCode& scoped, std::s
   launch.grid = reader.extents(grid);
   launch.block = reader.extents(block);
   launch.shared = reader.number(reader.member(config, "dynamicSmemBytes", 2));
-  if (!reader.member(config, "attrs", 4).empty()) {
+  const std::string attributes = reader.member(config, "attrs", 4);
+  const bool has_attributes = !attributes.empty() && attributes != "nullptr" && attributes != "NULL" &&
+                              attributes != "0" && reader.member(config, "numAttrs", 5) != "0";
+  if (has_attributes) {
     launch.cluster = reader.extents_of_member("clusterDim");
     launch.dependent = reader.number(reader.member("", "programmaticStreamSerializationAllowed"));
     launch.cooperative = reader.number(reader.member("", "cooperative"));

@@ -76,9 +76,9 @@ void count_clusters(std::vector<LaunchDetail>& launches, const Image& image, Bac
     const auto at = find_function(image, launch.expression);
     if (!at) continue;
     const LoadedLaunch there = loaded_launch(**module, *at, launch.expression, launch.shape, backend.device().limits);
+    if (there.shape.blocks_per_cluster() == 1) continue;
     launch.shape = there.shape;
-    if (launch.shape.blocks_per_cluster() == 1) continue;
-    launch.clusters = there.resident / launch.shape.blocks_per_cluster();
+    launch.clusters = (*module)->resident_clusters(*at, launch.shape);
     launch.resources.blocks_per_sm = there.resources.blocks_per_sm;
     launch.resources.occupancy = there.resources.occupancy;
   }

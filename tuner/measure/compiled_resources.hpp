@@ -22,7 +22,7 @@ struct LaunchDetail {
   Resources resources;  ///< with occupancy; all 0 if the compiler reports none
   /// Theoretical, of single blocks, with its limiter; nullopt if registers are not known.
   std::optional<Occupancy> occupancy;
-  std::int64_t clusters = 0;  ///< that the device holds at once; 0: not known, or the launch has none
+  std::optional<std::int64_t> clusters = {};  ///< that the device holds at once; nullopt: not known, or it has none
 
   /// Shared memory of a block, static and dynamic.
   std::int64_t shared_bytes() const { return resources.static_shared_bytes + shape.shared_bytes; }
@@ -34,7 +34,7 @@ std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSi
                                          const Configuration& configuration, const Image& image);
 
 /// Adds to \p launches of \p image what only the device knows: the clusters that are compiled into kernels, and how
-/// many clusters it holds at once. Resources::occupancy is then that of so many. Adds nothing if \p image cannot be
+/// many clusters it holds at once. Resources::occupancy then counts these clusters. Adds nothing if \p image cannot be
 /// loaded.
 void count_clusters(std::vector<LaunchDetail>& launches, const Image& image, Backend& backend);
 

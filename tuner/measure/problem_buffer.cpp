@@ -258,7 +258,8 @@ bool ProblemBuffer::misses_numbers(std::size_t fewest) const {
   for (const NumberRun& run : compared.value_or(std::vector<NumberRun>{{0, count}}))
     for (std::size_t i = run.begin; i < run.end && missed.size() < fewest; ++i)
       for (int part = 0; part < info(type).parts; ++part)
-        if (const double number = element(wanted, i, part); element(is, i, part) != number) missed.insert(number);
+        if (const double number = element(wanted, i, part); !std::isnan(number) && element(is, i, part) != number)
+          missed.insert(number);
   return missed.size() >= fewest;
 }
 

@@ -186,6 +186,50 @@ TEST_F(TuneSession, TellsATimeOfPlacementsAfterTheChoiceWherePlacementsDiffer) {
   EXPECT_EQ(evaluator.rounds.size(), 6u);
 }
 
+TEST_F(TuneSession, NamesTheDefaultWhereItIsFasterAtThePlacementsAfterTheChoice) {
+  spec_.default_configuration = first_;
+  for (const bool is_faster : {false, true}) {
+    FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
+    evaluator.again = [&](const Configuration& c) {
+      const std::size_t round = evaluator.rounds.size();
+      if (c == first_) return measured(c, is_faster && round > 3 ? 9000 : 9700);
+      return measured(c, c != optimum_ ? 12'000 : round > 3 ? 9300 : round == 2 ? 9100 : 9000);
+    };
+    const SessionResult result = run(evaluator);
+    EXPECT_EQ(result.best->configuration, is_faster ? first_ : optimum_);
+    EXPECT_EQ(result.best->measurement()->median_ns, is_faster ? 9000 : 9300);
+  }
+}
+
+TEST_F(TuneSession, KeepsTheTimeOfTheChoiceWhereTooFewPlacementsFollow) {
+  for (const bool is_lost : {false, true}) {
+    FakeEvaluator evaluator([](const Configuration& c) { return measured(c, 10 * cost(c)); });
+    if (is_lost) evaluator.fails_from_round = 5;
+    evaluator.again = [&](const Configuration& c) {
+      const std::size_t round = evaluator.rounds.size();
+      if (!is_lost && round > 4 && c == optimum_) return failed(c, LaunchError{"another took the device down"});
+      return measured(c, c != optimum_ ? 12'000 : round > 3 ? 9900 : round == 2 ? 9100 : 9000);
+    };
+    const SessionResult result = run(evaluator);
+    EXPECT_EQ(result.best->configuration, optimum_);
+    EXPECT_EQ(result.best->measurement()->median_ns, 9000);
+    EXPECT_EQ(result.best->measurement()->metrics.at("placements"), 3);
+  }
+}
+
+TEST_F(TuneSession, TakesMoreThanEightFinalistsOfAKernelWhoseSamplesTakeLittleTime) {
+  for (const bool is_short : {true, false}) {
+    const auto answer = [&](const Configuration& c) {
+      Trial trial = measured(c, 1000 + 0.01 * cost(c));
+      trial.times.measure = is_short ? 1e-4 : 0.1;
+      return trial;
+    };
+    FakeEvaluator evaluator(answer);
+    run(evaluator);
+    EXPECT_EQ(evaluator.rounds.front().size(), is_short ? 11u : 8u);
+  }
+}
+
 TEST_F(TuneSession, NamesTheNextBestWhereTheWinnerFailsAtAPlacementAfterTheChoice) {
   FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival_ ? 1010 : cost(c)); });
   evaluator.again = [&](const Configuration& c) {

@@ -235,20 +235,23 @@ BlockNeed block_need(const LaunchDetail& launch) {
   return {launch.shape.threads_per_block(), launch.resources.registers, launch.shared_bytes()};
 }
 
-/// A GPU of this machine that has \p capability; null if there is none.
-std::unique_ptr<Backend> open_gpu(int capability) {
+/// A GPU of this machine that has \p capability; null if there is none that can be used.
+std::unique_ptr<Backend> open_gpu(int capability) try {
   const std::vector<int> all = compute_capabilities();
   const auto at = std::ranges::find(all, capability);
   if (at == all.end()) return nullptr;
   return open_backend(tuner::find_device(kCudaBackend, static_cast<int>(at - all.begin()), false));
+} catch (const Error&) {
+  return nullptr;
 }
 
 /// How many clusters of \p launch fit.
 std::string cluster_text(const LaunchDetail& launch) {
   const auto& cluster = launch.shape.cluster;
   const std::string fit =
-      launch.clusters > 0
-          ? fmt::format("the device holds {} at once, with an occupancy of {}", launch.clusters,
+      launch.clusters == 0 ? "none of them fits on the device"
+      : launch.clusters
+          ? fmt::format("the device holds {} at once, with an occupancy of {}", *launch.clusters,
                         format_percent(launch.resources.occupancy))
           : "how many fit is not counted, because only a GPU of this architecture knows it; below are single blocks";
   return fmt::format("{} x {} x {} = {} blocks; {}", cluster[0], cluster[1], cluster[2],

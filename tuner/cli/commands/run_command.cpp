@@ -144,7 +144,7 @@ class OneRun {
                        launch.resources.registers, launch.resources.spill_bytes, format_bytes(launch.shared_bytes())));
       line("", fmt::format("theoretical occupancy {}: {}{} a multiprocessor, limited by {}",
                            format_percent(launch.resources.occupancy),
-                           launch.clusters > 0 ? plural(launch.clusters, "cluster") + " on the device; " : "",
+                           launch.clusters ? plural(*launch.clusters, "cluster") + " on the device; " : "",
                            plural(launch.occupancy->blocks_per_sm, "block"), name(launch.occupancy->limiter)));
     }
     answer_.data("kernel", spec_.name)

@@ -61,8 +61,9 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
   if (rows.empty() || !subject.objective.is_time()) return {};
   const Configuration& first = rows.front()->configuration;
   if (first == result.best->configuration || contains(result.ties, first)) return {};
-  return "note      a row above the best did not keep its lead at each placement, or there was no time to measure it "
-         "again\n";
+  return "note      a row above the best did not keep its lead at each placement, or was measured at other placements "
+         "than "
+         "it, or only in the search\n";
 }
 
 /// DevicePeaks::floor_of(). In other uses than by itself, a launch that does nothing costs less.

@@ -81,7 +81,7 @@ void to_json(Json& json, const LaunchDetail& launch) {
   json["dynamic_shared_bytes"] = launch.shape.shared_bytes;
   json["cooperative"] = launch.shape.cooperative;
   json["cluster"] = launch.shape.cluster;
-  if (launch.clusters > 0) json["resident_clusters"] = launch.clusters;
+  if (launch.clusters) json["resident_clusters"] = *launch.clusters;
   json["dependent"] = launch.shape.dependent;
   if (launch.shape.carveout != LaunchShape::kNoCarveout) json["carveout_percent"] = launch.shape.carveout;
   json["timed"] = launch.timed;

@@ -21,10 +21,11 @@ double median(std::span<const double> values);
 /// fewer than two values.
 double scaled_mad(std::span<const double> values);
 
-/// An interval that contains the true median with a probability of at least 95%.
-/// Of the mean of \p values: their standard deviation over the root of their number. 0 for fewer than two.
+/// The standard error of the mean of \p values: their standard deviation over the root of their number. 0 for fewer
+/// than two values.
 double standard_error(std::span<const double> values);
 
+/// An interval that contains the true median with a probability of at least 95%.
 struct MedianInterval {
   double low = 0;
   double high = 0;

@@ -2,7 +2,11 @@
 /// The trials of a session: which one leads, which one wins, and whether none can. Private to this room.
 
 #include <limits>
+#include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <vector>
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/elapsed.hpp>
@@ -25,7 +29,7 @@ class Contest {
     return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
                                      : std::numeric_limits<double>::infinity();
   }
-  /// Of time_left(), the seconds that finals are sure to leave.
+  /// Of time_left(), the seconds that are left if the finals take all that they may.
   double time_for_search() const;
   bool must_not_go_on() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
@@ -68,16 +72,17 @@ class Contest {
   std::vector<std::size_t> leaders() const;
   std::vector<std::size_t> challengers() const;
   void limit(std::vector<std::size_t>& trials) const;
-  static double seconds_for(const Trial& trial);
+  double seconds_for(std::size_t i) const;
   double least_time_for(const std::vector<std::size_t>& trials) const;
   std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
-  double time_for_more(double begun) const;
+  double time_for_more(double begun, bool winner_is_known) const;
   double seconds_for_round(std::size_t others) const;
   std::optional<Placement> next_placement(std::size_t others, double seconds) const;
   bool measure_again(Placement placement, double seconds);
   void choose_finalist(std::vector<std::size_t> entering, double begun);
   void confirm_time(double begun);
   double time_to_confirm() const;
+  void restore(const std::map<std::size_t, Outcome>& outcomes);
   std::span<const Measurement> placements_of_winner() const;
   double standard_error_of_winner() const;
   bool is_settled() const;
@@ -94,6 +99,7 @@ class Contest {
   std::vector<Finalist> finals_;     // those that are still in the race
   std::set<std::size_t> again_;      // were measured again, or could not be
   Placement last_placement_ = Placement::present;
+  std::size_t rounds_ = 0;      // of the finals
   double seconds_for_one_ = 0;  // of the last round of the finals, for each of them
   bool has_warned_of_metrics_ = false;
 };

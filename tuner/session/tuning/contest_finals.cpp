@@ -65,14 +65,18 @@ void Contest::limit(std::vector<std::size_t>& trials) const {
   double seconds = 0;
   std::size_t count = 0;
   for (; count < std::min(trials.size(), kMostShortFinalists); ++count) {
-    seconds += seconds_for(result.trials[trials[count]]);
+    seconds += seconds_for(trials[count]);
     if (count >= kMostFinalists && seconds > kShortFinalists) break;
   }
   trials.resize(count);
 }
 
-/// Seconds for measuring \p trial at kPlacements, estimated from its samples.
-double Contest::seconds_for(const Trial& trial) {
+/// Seconds for measuring \p trial at kPlacements, estimated from the samples of the search. Those of finals have no
+/// time.
+double Contest::seconds_for(std::size_t i) const {
+  const Trial& trial = result.trials[i];
+  if (again_.contains(i))
+    return kPlacements * trial.times.load + kFinalistSamples * 1e-9 * trial.measurement()->median_ns;
   const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
   return kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
 }
@@ -100,7 +104,7 @@ double Contest::time_for_finalists() const {
   if (time_left() > most) return 0;  // not needed yet
   if (best_ && result.trials[*best_].measurement()->relative_noise > kNoisy) return most;
   double seconds = 0;
-  for (const std::size_t i : those_in_time(leaders(), most)) seconds += seconds_for(result.trials[i]);
+  for (const std::size_t i : those_in_time(leaders(), most)) seconds += seconds_for(i);
   seconds += (kPlacements - 1) * evaluator_.seconds_to_start();
   return std::min(seconds, most);
 }
@@ -125,14 +129,15 @@ std::vector<std::size_t> Contest::those_in_time(std::vector<std::size_t> all, do
   return all;
 }
 
-/// Seconds that are left for more rounds of finals that began at \p begun. To know the winner comes before checking it.
-double Contest::time_for_more(double begun) const {
+/// Seconds that are left for more rounds of finals that began at \p begun. Time for checking the winner is kept once it
+/// is known.
+double Contest::time_for_more(double begun, bool winner_is_known) const {
   const double spent = elapsed() - begun;
   if (!options_.budget.wall_time)
     return std::max(begun * kMostForFinalists / (1 - kMostForFinalists), kShortFinals) - spent;
   const double wall = options_.budget.wall_time->count();
-  const bool reserves_check = options_.check && placements_of_winner().size() >= kPlacements;
-  const double check = reserves_check ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
+  const double check =
+      options_.check && winner_is_known ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
   return std::min(time_left() - check, kMostForFinalists * wall - spent);
 }
 
@@ -144,6 +149,7 @@ void Contest::settle_finalists() {
   if (entering.empty() || (sound < 2 && !options_.remeasure_one)) return;
   if (time_left() <= 0 || must_not_go_on()) return;
   finals_.clear();
+  rounds_ = 0;
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
   choose_finalist(std::move(entering), begun);
@@ -162,16 +168,17 @@ void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
   std::optional<Placement> placement = Placement::present;
   do {
     for (const std::size_t i : entering) finals_.push_back({i});
-    const double most = *placement == Placement::present ? time_left() : std::min(time_left(), time_for_more(begun));
-    if (!measure_again(*placement, most)) break;
+    const bool was_known = placements_of_winner().size() >= kPlacements;
+    const double most = std::min(time_left(), time_for_more(begun, was_known));
+    if (!measure_again(*placement, *placement == Placement::present ? time_left() : most)) break;
     choose_from_finalists();
     if (!best_) return;
     if (options_.check) options_.check->expect(best()->configuration);
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     limit(entering);
-    const double kept = placements_of_winner().size() >= kPlacements ? time_to_confirm() : 0;
-    const double seconds = time_for_more(begun) - kept;
+    const bool is_known = placements_of_winner().size() >= kPlacements;
+    const double seconds = time_for_more(begun, is_known) - (is_known ? time_to_confirm() : 0);
     while (!entering.empty() && !next_placement(entering.size(), seconds)) entering.pop_back();
     if (entering.empty() && is_settled()) break;  // no time for any of them
     placement = next_placement(entering.size(), seconds);
@@ -179,21 +186,40 @@ void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
 }
 
 /// The fastest of many was lucky where it was chosen. If that matters, its time and the default's are those of
-/// placements after the choice.
+/// placements after the choice. If the default is faster there, it wins.
 void Contest::confirm_time(double begun) {
   const double deviation = standard_error_of_winner() * std::sqrt(double(placements_of_winner().size()));
   if (!options_.objective.is_time() || deviation <= kPrecise * best_objective()) return;
-  if (time_for_more(begun) < time_to_confirm()) return;
-  std::erase_if(finals_, [&](const Finalist& one) { return one.trial != best_ && !is_default(one.trial); });
-  for (Finalist& one : finals_) one.placements.clear();
+  if (time_for_more(begun, true) < time_to_confirm()) return;
+  const std::size_t winner = *best_;
+  std::erase_if(finals_, [&](const Finalist& one) { return one.trial != winner && !is_default(one.trial); });
+  std::map<std::size_t, Outcome> before;
+  for (Finalist& one : finals_) {
+    before.emplace(one.trial, result.trials[one.trial].outcome);
+    one.placements.clear();
+  }
+  rounds_ = 0;
   do {
-    const std::optional<Placement> placement = next_placement(0, time_for_more(begun));
-    if (!placement || !measure_again(*placement, time_for_more(begun))) return;
-    if (std::ranges::none_of(finals_, [&](const Finalist& one) { return one.trial == best_; }))
-      return choose_from_all();
-  } while (!is_settled() && !must_not_go_on());
+    const std::optional<Placement> placement = next_placement(0, time_for_more(begun, true));
+    if (!placement || !measure_again(*placement, time_for_more(begun, true))) break;
+    if (!can_win(result.trials[winner])) {
+      choose_from_all();
+      return settle_finalists();
+    }
+  } while (!placements_of_winner().empty() && !is_settled() && !must_not_go_on());
+  if (placements_of_winner().size() < kPlacements) return restore(before);
   for (const Finalist& one : finals_)
     if (objective_of(one.trial) < best_objective()) best_ = one.trial;
+  if (best_ != winner) result.ties.clear();
+}
+
+/// Takes back what too few placements said.
+void Contest::restore(const std::map<std::size_t, Outcome>& outcomes) {
+  for (const auto& [trial, outcome] : outcomes) {
+    if (!can_win(result.trials[trial])) continue;
+    result.trials[trial].outcome = outcome;
+    if (store_) store_->append(result.trials[trial]);
+  }
 }
 
 /// About the time that confirm_time() takes at kPlacements.
@@ -217,6 +243,7 @@ std::optional<Placement> Contest::next_placement(std::size_t others, double seco
 /// Modules that are loaded in another order get other places in memory. Returns false if nothing was learnt.
 bool Contest::measure_again(Placement placement, double seconds) {
   last_placement_ = placement;
+  ++rounds_;
   std::ranges::reverse(finals_);
   std::vector<Configuration> finalists;
   for (const Finalist& one : finals_) finalists.push_back(result.trials[one.trial].configuration);
@@ -244,7 +271,7 @@ bool Contest::measure_again(Placement placement, double seconds) {
     if (!says_something(again[k])) {
       again_.insert(one.trial);
       if (one.placements.empty()) continue;
-      one.in_pairs = false;  // it stays in the race with what is known of it
+      one.in_pairs = false;  // it stays in the race with its earlier placements
       left.push_back(std::move(one));
       continue;
     }
@@ -280,7 +307,7 @@ std::span<const Measurement> Contest::placements_of_winner() const {
   return winner == finals_.end() ? std::span<const Measurement>() : winner->placements;
 }
 
-/// Of its time, over the placements.
+/// The standard error of the winner's time over its placements.
 double Contest::standard_error_of_winner() const {
   std::vector<double> times;
   for (const Measurement& here : placements_of_winner()) times.push_back(here.median_ns);
@@ -290,9 +317,10 @@ double Contest::standard_error_of_winner() const {
 /// Whether those that are left were measured at enough places. A metric does not depend on the place.
 bool Contest::is_settled() const {
   if (finals_.empty()) return true;
-  if (placements_of_winner().size() < kMostPlacements && standard_error_of_winner() > kPrecise * best_objective())
-    return false;
-  return std::ranges::all_of(finals_, [](const Finalist& one) { return one.placements.size() >= kPlacements; });
+  if (rounds_ < kMostPlacements && standard_error_of_winner() > kPrecise * best_objective()) return false;
+  // One that says nothing in later rounds has fewer placements for ever.
+  return rounds_ >= kMostPlacements ||
+         std::ranges::all_of(finals_, [](const Finalist& one) { return one.placements.size() >= kPlacements; });
 }
 
 /// For times, leads within the noise are ties (decide()). For any other metric the smallest number wins.

@@ -382,7 +382,7 @@ class Session {
     if (finished == 1) first_ended_at_ = contest_.elapsed();
     if (!options_.budget.wall_time || trial_limit() || finished < kEnoughToPlan) return;
     const double each = (contest_.elapsed() - first_ended_at_) / static_cast<double>(finished - 1);
-    const double more = contest_.time_for_search() / std::max(each, 1e-6);
+    const double more = (contest_.time_for_search() - time_for_check()) / std::max(each, 1e-6);
     strategy_->plan_for(contest_.result.trials.size() + static_cast<std::size_t>(std::clamp(more, 0.0, 1e9)));
   }
 
