@@ -26,8 +26,8 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
-/// A GPU's driver places what it allocates at multiples of 256 bytes, so variables that lie closer are of one module.
-constexpr std::size_t kNeighbourBytes = 255;
+/// A GPU's driver places what it allocates at multiples of this.
+constexpr std::uintptr_t kAllocationBytes = 256;
 
 /// In haste, a configuration whose runs take longer than this has none to warm up.
 constexpr double kSlowSeconds = 0.1;
@@ -36,11 +36,16 @@ constexpr double kSlowSeconds = 0.1;
 constexpr double kRowSeconds = 0.05;
 constexpr double kFewestInARow = 4, kMostInARow = 32;
 
+/// Whether the two places are sure to be of one allocation of a GPU's driver: none begins between them.
+bool is_one_allocation(std::uintptr_t last, std::uintptr_t next) {
+  return last / kAllocationBytes == next / kAllocationBytes;
+}
+
 /// Ranges that hold all of \p variables and none of \p others. Neighbours share one: a header such as
-/// cooperative_groups.h has sixty variables, and to write each by itself takes longer than most kernels. \p gap: the
-/// largest number of bytes between neighbours.
+/// cooperative_groups.h has sixty variables, and to write each by itself takes longer than most kernels. \p has_gaps:
+/// what lies between variables of one allocation is padding; else neighbours touch.
 std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const Launch::Constant> others,
-                                std::size_t gap) {
+                                bool has_gaps) {
   const auto is_between = [&](std::uintptr_t begin, std::uintptr_t end) {
     return std::ranges::any_of(others, [&](const Launch::Constant& one) {
       return one.variable.address >= begin && one.variable.address <= end;
@@ -51,7 +56,8 @@ std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const
   for (const Variable& variable : variables) {
     if (is_between(variable.address, variable.address)) continue;
     const std::uintptr_t end = ranges.empty() ? 0 : ranges.back().address + ranges.back().bytes;
-    if (end == 0 || variable.address > end + gap || is_between(ranges.back().address, variable.address))
+    const bool is_near = end > 0 && (has_gaps ? is_one_allocation(end - 1, variable.address) : variable.address <= end);
+    if (!is_near || is_between(ranges.back().address, variable.address))
       ranges.push_back(variable);
     else
       ranges.back().bytes = std::max(end, variable.address + variable.bytes) - ranges.back().address;
@@ -95,11 +101,11 @@ TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
 std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
   if (spec_.device_launches || ready.launches.empty()) return nullptr;
   // On a host, what lies between belongs to the runtime of the program.
-  const std::size_t gap = traits(backend_.device().key).is_gpu ? kNeighbourBytes : 0;
+  const bool has_gaps = traits(backend_.device().key).is_gpu;
   auto state = std::make_shared<ModuleState>();
   std::size_t all = 0;
   try {
-    for (const Variable& range : ranges_of(module.lasting_variables(), ready.launches.front().constants, gap)) {
+    for (const Variable& range : ranges_of(module.lasting_variables(), ready.launches.front().constants, has_gaps)) {
       if ((all += range.bytes) > kMostVariableBytes) return nullptr;
       Refill refill{range.address, range.bytes};
       std::vector<std::byte> bytes(range.bytes);
