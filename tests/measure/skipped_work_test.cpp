@@ -108,9 +108,14 @@ TEST_F(SkippedWork, FindsVariablesOfOneAllocationRestoredAtOnce) {
       if (one.to >= at(0) && one.to <= at(64)) restored.emplace(one.to, one.bytes);
     return Sample{1000, 0};
   };
-  const auto shared = runner();
-  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+  EXPECT_TRUE(evaluate(*runner(), block(64)).verified);
   EXPECT_THAT(restored, ElementsAre(std::pair(at(0), 4 * sizeof(int)), std::pair(at(64), sizeof(int))));
+
+  // A driver that reads no more than one variable at once.
+  restored.clear();
+  backend.refuses = [&](DevicePointer from, std::size_t bytes) { return from == at(0) && bytes > sizeof(int); };
+  EXPECT_TRUE(evaluate(*runner(), block(64)).verified);
+  EXPECT_EQ(restored.size(), 4u);
 }
 
 TEST_F(SkippedWork, IsFoundInLaterRunsThatFindWhatEarlierOnesLeftInTheVariables) {

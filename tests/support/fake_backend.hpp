@@ -147,6 +147,7 @@ class FakeBackend : public Backend {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   }
   void download(void* to, DevicePointer from, std::size_t bytes) override {
+    if (refuses && refuses(from, bytes)) throw Error("invalid argument");
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   }
   void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
@@ -258,7 +259,8 @@ class FakeBackend : public Backend {
   std::optional<std::int64_t> resident_clusters;
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
-  double refills_ns = 0;  // a sample without launches
+  double refills_ns = 0;                                    // a sample without launches
+  std::function<bool(DevicePointer, std::size_t)> refuses;  // to read
   std::vector<SampleRequest> requests;
   std::vector<ArrayShape> shapes;           // of all arrays allocated so far
   std::vector<TensorMapShape> tensor_maps;  // all that were made
