@@ -81,14 +81,18 @@ double Contest::seconds_for(std::size_t i) const {
   return kPlacements * trial.times.load + trial.times.measure / samples * kFinalistSamples;
 }
 
-/// All whose only measurement is below the new one of the best, the fastest first. They may be faster. So may those
-/// that were given up early: the time that they were compared with may have been a lucky one.
+/// All whose only measurement lies below the new one of the best, for a time with its interval: the fastest first. They
+/// may be faster. So may those that were given up early: the time that they were compared with may have been a lucky
+/// one.
 std::vector<std::size_t> Contest::challengers() const {
+  const auto lies_below = [&](std::size_t i) {
+    const Measurement& seen = *result.trials[i].measurement();
+    return objective_of(i) < best_objective() && (!options_.objective.is_time() || seen.high_ns < best_objective());
+  };
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
-    if (is_sound(trial) && !again_.contains(i) && options_.objective(*trial.measurement()) &&
-        objective_of(i) < best_objective())
+    if (is_sound(trial) && !again_.contains(i) && options_.objective(*trial.measurement()) && lies_below(i))
       all.push_back(i);
   }
   std::ranges::sort(all, [&](auto a, auto b) { return goes_before(a, b); });

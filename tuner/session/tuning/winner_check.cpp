@@ -117,7 +117,7 @@ std::optional<Trial> WinnerCheck::evaluate(const Problem& problem, const Configu
     if (auto* trial = event ? std::get_if<Trial>(&*event) : nullptr) {
       const double seconds = seconds_since(start);
       spent_s_ += seconds;
-      longest_s_ = std::max<double>(longest_s_, seconds);
+      last_s_ = seconds;
       return std::move(*trial);
     }
   }
@@ -136,7 +136,7 @@ WinnerCheck::Looked WinnerCheck::look(const Configuration& configuration) {
         fmt::format("its limit of {} configurations and {} s is reached", options_.trials, options_.seconds));
   Looked looked{look_on_host(configuration)};
   if (options_.device && !looked.answer.why_not.empty() && !find_sanitizer().empty())
-    longest_s_ = std::max<double>(longest_s_, kSanitizerSeconds);
+    last_s_ = std::max<double>(last_s_, kSanitizerSeconds);
   return looked;
 }
 
@@ -204,7 +204,7 @@ WinnerCheck::Answer WinnerCheck::watch(const Configuration& configuration, std::
   const Sanitizer sanitizer(program, spec_, *options_.device, options_.seed);
   std::optional<Answer> answer = sanitizer.ask(configuration, problem->size, problem->made_smaller, may_go_on);
   spent_s_ += seconds_since(start);
-  longest_s_ = std::max<double>(longest_s_, seconds_since(start));
+  last_s_ = seconds_since(start);
   if (!answer)
     return failed(must_stop() ? "compute-sanitizer was interrupted"
                   : is_late() ? fmt::format("compute-sanitizer did not end: {}", kTimeEnded)

@@ -48,8 +48,8 @@ class WinnerCheck final : public FinalistCheck {
   /// kernel that the host cannot run is given to Sanitizer. Its launches must not disturb a measurement, so only ask()
   /// does this.
   Answer ask(const Configuration& configuration) override;
-  /// The longest check so far.
-  double seconds() const override { return longest_s_; }
+  /// The last check took so long. The first one also starts a process.
+  double seconds() const override { return last_s_; }
 
  private:
   struct Problem {
@@ -76,7 +76,7 @@ class WinnerCheck final : public FinalistCheck {
   std::optional<DeviceLimits> host_;
   std::map<std::string, std::unique_ptr<IsolatedEvaluator>> evaluators_;  // by problem
   double spent_s_ = 0;
-  std::atomic<double> longest_s_ = 0;
+  std::atomic<double> last_s_ = 0;
   std::size_t tried_ = 0;
   std::atomic<bool> ending_ = false;
   std::shared_future<Looked> ahead_;  // looks at one on a background thread
