@@ -224,7 +224,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   if (valid == 0) return;
   std::ranges::sort(known, {}, &Known::objective);
   transfer_.emplace(space(), known);
-  // Few results are the best of a search, or of several: after some of them the others tell nothing new.
+  // Few results are the best of a search, or of several: after some of them the others add nothing.
   seeds_ = std::min(options_.seeds.value, 2 + static_cast<std::size_t>(valid) / 4);
   if (known.size() < kLeastPrior) return;
   model_.learn_prior(known, random_);

@@ -71,8 +71,8 @@ void Contest::limit(std::vector<std::size_t>& trials) const {
   trials.resize(count);
 }
 
-/// Seconds for measuring \p trial at kPlacements, estimated from the samples of the search. Those of finals have no
-/// time.
+/// Seconds for measuring \p trial at kPlacements, estimated from the samples of the search, as no time is known for
+/// those of finals.
 double Contest::seconds_for(std::size_t i) const {
   const Trial& trial = result.trials[i];
   if (again_.contains(i))
