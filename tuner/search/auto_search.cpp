@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits
 constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at least this many
-constexpr double kDisagreement = -0.4;  // with this rank correlation or less, results of other problems are dropped
+
+/// With this rank correlation or less, results of other problems are dropped.
+constexpr double kDisagreement = -0.4;
 
 constexpr std::size_t kFewTrials = 60;  // with fewer expected, no value is visited
 constexpr std::size_t kVisitEvery = 3;  // one in so many proposals is a visit, while there are values to visit

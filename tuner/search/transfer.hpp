@@ -24,8 +24,7 @@ class Transfer {
   Transfer(const EnumeratedSpace& space, std::vector<Known> elsewhere);
 
   /// The fresh configuration with the best optimistic prediction: the best elsewhere at first. Each of the first five
-  /// differs from all before it in at least two parameters, because neighbours fail together. Returns nullopt if none
-  /// is left.
+  /// differs from all before it in at least two parameters, because neighbours fail together. nullopt if all are tried.
   std::optional<Index> next(const History& history);
 
   /// Kendall's rank correlation between the results here and elsewhere, -1..1; nullopt if there are fewer than eight.
