@@ -41,6 +41,10 @@ constexpr double kConvergedWidth = 0.01;  // SamplingOptions::target_width, if n
 constexpr double kMinLead = 0.002;        // a smaller relative lead of the median is always a tie
 constexpr double kMaxLoss = 0.01;         // a larger one is never a tie
 
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 const Measurement& measured(const Trial& trial) {
   const Measurement* measurement = trial.measurement();
   if (measurement == nullptr)
@@ -106,9 +110,9 @@ double scaled_mad(std::span<const double> values) {
 double standard_error(std::span<const double> values) {
   if (values.size() < 2) return 0;
   const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  const double centre = mean(values);
   double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
+  for (const double value : values) squares += (value - centre) * (value - centre);
   return std::sqrt(squares / (n - 1) / n);
 }
 
@@ -194,9 +198,8 @@ bool is_slower(const Trial& slow, const Trial& fast, const Placements& placement
   if (placements.size() < 3 || !in_pairs(fast, slow)) return false;
   std::vector<double> leads;
   for (const double ratio : medians(ratios(fast, slow), placements)) leads.push_back(ratio - 1);
-  const double mean = std::accumulate(leads.begin(), leads.end(), 0.0) / static_cast<double>(leads.size());
   const double quantile = kStudent[std::min(leads.size() - 3, kStudent.size() - 1)];
-  return mean - quantile * standard_error(leads) > kMinLead;
+  return mean(leads) - quantile * standard_error(leads) > kMinLead;
 }
 
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options) {

@@ -75,7 +75,7 @@ class Contest {
   double seconds_for(std::size_t i) const;
   double least_time_for(const std::vector<std::size_t>& trials) const;
   std::vector<std::size_t> those_in_time(std::vector<std::size_t> all, double seconds) const;
-  double time_for_more(double begun, bool winner_is_known) const;
+  double time_for_more(double begun, bool keeps_check) const;
   double seconds_for_round(std::size_t others) const;
   std::optional<Placement> next_placement(std::size_t others, double seconds) const;
   bool measure_again(Placement placement, double seconds);
@@ -84,6 +84,7 @@ class Contest {
   double time_to_confirm() const;
   void restore(const std::map<std::size_t, Outcome>& outcomes);
   std::span<const Measurement> placements_of_winner() const;
+  bool winner_is_known() const;
   double standard_error_of_winner() const;
   bool is_settled() const;
   void choose_from_all();

@@ -133,15 +133,14 @@ std::vector<std::size_t> Contest::those_in_time(std::vector<std::size_t> all, do
   return all;
 }
 
-/// Seconds that are left for more rounds of finals that began at \p begun. Time for checking the winner is kept once it
-/// is known.
-double Contest::time_for_more(double begun, bool winner_is_known) const {
+/// Seconds that are left for more rounds of finals that began at \p begun. \p keeps_check: without the time for
+/// checking the winner, as is right once it is known.
+double Contest::time_for_more(double begun, bool keeps_check) const {
   const double spent = elapsed() - begun;
   if (!options_.budget.wall_time)
     return std::max(begun * kMostForFinalists / (1 - kMostForFinalists), kShortFinals) - spent;
   const double wall = options_.budget.wall_time->count();
-  const double check =
-      options_.check && winner_is_known ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
+  const double check = options_.check && keeps_check ? std::min(options_.check->seconds(), kMostForCheck * wall) : 0;
   return std::min(time_left() - check, kMostForFinalists * wall - spent);
 }
 
@@ -172,8 +171,7 @@ void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
   std::optional<Placement> placement = Placement::present;
   do {
     for (const std::size_t i : entering) finals_.push_back({i});
-    const bool was_known = placements_of_winner().size() >= kPlacements;
-    const double most = std::min(time_left(), time_for_more(begun, was_known));
+    const double most = std::min(time_left(), time_for_more(begun, winner_is_known()));
     if (!measure_again(*placement, *placement == Placement::present ? time_left() : most)) break;
     choose_from_finalists();
     if (!best_) return;
@@ -181,8 +179,7 @@ void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
     entering = challengers();
     if (entering.empty() && is_settled()) return;
     limit(entering);
-    const bool is_known = placements_of_winner().size() >= kPlacements;
-    const double seconds = time_for_more(begun, is_known) - (is_known ? time_to_confirm() : 0);
+    const double seconds = time_for_more(begun, winner_is_known()) - (winner_is_known() ? time_to_confirm() : 0);
     while (!entering.empty() && !next_placement(entering.size(), seconds)) entering.pop_back();
     if (entering.empty() && is_settled()) break;  // no time for any of them
     placement = next_placement(entering.size(), seconds);
@@ -211,7 +208,7 @@ void Contest::confirm_time(double begun) {
       return settle_finalists();
     }
   } while (!placements_of_winner().empty() && !is_settled() && !must_not_go_on());
-  if (placements_of_winner().size() < kPlacements) return restore(before);
+  if (!winner_is_known()) return restore(before);
   for (const Finalist& one : finals_)
     if (objective_of(one.trial) < best_objective()) best_ = one.trial;
   if (best_ != winner) result.ties.clear();
@@ -310,6 +307,8 @@ std::span<const Measurement> Contest::placements_of_winner() const {
   const auto winner = std::ranges::find_if(finals_, [&](const Finalist& one) { return one.trial == best_; });
   return winner == finals_.end() ? std::span<const Measurement>() : winner->placements;
 }
+
+bool Contest::winner_is_known() const { return placements_of_winner().size() >= kPlacements; }
 
 /// The standard error of the winner's time over its placements.
 double Contest::standard_error_of_winner() const {
