@@ -4,7 +4,7 @@
     tuner.reduce(x)                       # the sum, with the best known kernel for this device, type and size
     k = tuner.Kernel("axpy.cu")           # your own kernel file
     k(2.0, x, y)                          # launched with its best known configuration
-    k.tune([x.size], budget="30s")        # measured, verified and stored; later processes use the result
+    k.tune([x.size], effort="quick")      # measured, verified and stored; later processes use the result
 
 NumPy's arrays are in the host's memory: with TUNER_DEVICE=host, or without a GPU, kernels run on the CPU.
 """
