@@ -109,6 +109,8 @@ class KernelBuilder {
   KernelBuilder& compile(Text options) { return directive("compile", options); }
   /// \p configuration: "block=256 unroll=4".
   KernelBuilder& default_configuration(Text configuration) { return directive("default", configuration); }
+  /// A search tries \p configuration early. Parameters that it leaves out have their default.
+  KernelBuilder& seed(Text configuration) { return directive("seed", configuration); }
 
   /// Throws SpecError; its line number counts the calls above.
   Kernel build() const;

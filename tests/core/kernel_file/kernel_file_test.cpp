@@ -248,6 +248,12 @@ TEST(KernelFile, ReadsEveryOtherDirective) {
   EXPECT_EQ(spec.verification.accumulates->text(), "n");
 }
 
+TEST(KernelFile, CompletesSeedsInTheirOrderWithTheDefault) {
+  const KernelSpec spec = parse(edited(0, "seed items=4 load=streaming\nseed block=128 items=2 load=plain"));
+  EXPECT_THAT(spec.seeds, ElementsAre(configuration(64, 4, "streaming"), configuration(128, 2)));
+  EXPECT_TRUE(parse(kVectorAdd).seeds.empty());
+}
+
 TEST(KernelFile, TakesBoolsAsBytesAndVectorsForTheirSizes) {
   const KernelSpec spec = parse(
       "#pragma tuner kernel k\n#pragma tuner size n = 1000\n#pragma tuner parameter block = 32 64\n"

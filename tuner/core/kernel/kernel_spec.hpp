@@ -326,6 +326,8 @@ struct KernelSpec {
   /// use parameters.
   std::optional<Expression> device_launches;
   std::optional<Configuration> default_configuration;
+  /// A search tries them after the default and before all else, in this order, where they are valid.
+  std::vector<Configuration> seeds;
 
   /// With ReferenceKind::none, only the results of a recorded launch can verify the kernel.
   ReferenceKind reference_kind() const;

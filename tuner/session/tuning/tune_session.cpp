@@ -68,11 +68,12 @@ class Session {
 
   SessionResult run() {
     const std::size_t elsewhere = seed_prior();
-    take_over_earlier_trials();
     if (const auto standing = store_ ? store_->standing() : std::nullopt) {
       submit_first(standing);
       if (!space_.find(*standing)) store_->give_up_standing();
     }
+    for (const Configuration& seed : spec_.seeds) submit_first(seed);
+    take_over_earlier_trials();
     announce(elsewhere);
     search();
     const bool done = contest_.result.stop_reason != StopReason::interrupted &&
@@ -430,8 +431,8 @@ class Session {
   std::optional<double> interrupted_at_;  // in seconds since the start
   double first_ended_at_ = 0;             // in seconds since the start
   bool exhausted_ = false;
-  // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
-  // the stored best where all is measured again. Without those that have a trial already.
+  // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, the
+  // stored best where all is measured again, and the kernel's seeds. Without those that have a trial already.
   std::vector<Index> first_;
   std::size_t submitted_first_ = 0;
   std::vector<Index> submitted_;  // neither finished nor withdrawn
