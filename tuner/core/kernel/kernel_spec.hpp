@@ -287,12 +287,14 @@ struct VerificationSpec {
   std::optional<Expression> accumulates;  ///< number of terms in one output element; widens the default tolerance
 };
 
-/// The least work of one run, for rates.
+/// The work of one run, as far as the kernel file tells: for rates, the verdict and the start of a search.
 struct WorkSpec {
-  std::optional<Expression> bytes;  ///< traffic
-  std::optional<Expression> flops;
+  std::optional<Expression> bytes;  ///< the least traffic
+  std::optional<Expression> flops;  ///< the least arithmetic
   /// Bytes that one thread asks memory for before it needs the first of them. May use parameters.
   std::optional<Expression> in_flight;
+  /// The time of the run, or anything that grows with it. May use parameters, and numbers with a point.
+  std::optional<Expression> estimate;
 };
 
 /// The values of a parameter or choice from which its other values were made. A value that is not here was made from

@@ -14,6 +14,7 @@
 #include <tuner/error.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/tuning/contest.hpp>
+#include <tuner/session/tuning/expected_times.hpp>
 #include <tuner/session/tuning/first_trial.hpp>
 #include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
@@ -118,9 +119,8 @@ class Session {
   }
 
   void enumerate_space() {
-    const auto must_end = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
     try {
-      space_ = enumerate(spec_, size_, device_.limits, must_end);
+      space_ = enumerate(spec_, size_, device_.limits, must_end_);
       contest_.result.valid_is = space_.count().kind;
     } catch (const EnumerationStopped&) {
       if (contest_.must_not_go_on()) throw;
@@ -149,7 +149,11 @@ class Session {
 
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
-    if (!options_.prior) return 0;
+    if (!options_.prior) {
+      if (options_.estimate && search::strategy_info(options_.strategy).learns)
+        strategy_->seed_prior(expected_times(spec_, size_, device_.limits, space_, options_.seed, must_end_), 1);
+      return 0;
+    }
     std::vector<search::Observation> elsewhere;
     for (const Prior::Result& result : options_.prior->results) {
       const std::optional<Index> index = space_.find(result.configuration);
@@ -424,6 +428,7 @@ class Session {
   Observer& observer_;
   Contest contest_;
   FirstTrial first_trial_{contest_, evaluator_};
+  const StopHook must_end_ = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   Spent spent_;
