@@ -88,8 +88,8 @@ typedef struct CUstream_st* tuner_stream;
 /* ---- settings ---- */
 
 /// Before the first launch. \p name and \p value: "tune": "auto", "never" or "on_first_use"; "tuning_time": seconds;
-/// "effort": "none", "quick", "normal" or "thorough"; "device": "auto", "cuda", "host" or the number of a GPU;
-/// "database": a path; "remember_misses": "true" or "false". tuner/settings.hpp explains them.
+/// "device": "auto", "cuda", "host" or the number of a GPU; "database": a path; "remember_misses": "true" or "false".
+/// "effort": that of tuner_kernel_tune(), as a word of tuner_tune_options. tuner/settings.hpp explains them.
 TUNER_C_API tuner_status tuner_set(const char* name, const char* value);
 /// Each warning is given to \p warn once, in the thread that caused it; null: a line on stderr. \p user is passed on.
 TUNER_C_API tuner_status tuner_on_warning(void (*warn)(const char* message, void* user), void* user);

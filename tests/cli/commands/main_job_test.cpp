@@ -82,10 +82,11 @@ TEST_F(MainJob, StoresItsEffortAndContinuesAResultOfLess) {
   const auto none = document("scale.cu --effort none --json")["results"][0];
   EXPECT_TRUE(none["from_cache"]);
   EXPECT_EQ(none["best"]["effort"], "none");
-  const auto quick = document("scale.cu --effort quick --json")["results"][0];
-  EXPECT_EQ(quick["resumed"], 3u);
-  EXPECT_EQ(quick["effort"], "thorough") << "the whole space was tried";
-  EXPECT_THAT(out_of("scale.cu --effort thorough"), HasSubstr("answered from"));
+  const auto thorough = document("scale.cu --effort thorough --json")["results"][0];
+  EXPECT_EQ(thorough["resumed"], 3u);
+  EXPECT_EQ(thorough["tried"], 8u);
+  EXPECT_EQ(thorough["effort"], "thorough");
+  EXPECT_THAT(out_of("scale.cu --effort quick"), HasSubstr("answered from"));
   EXPECT_THAT(out_of("show"), HasSubstr("thorough"));
   EXPECT_THAT(out_of("show --why --kernel scale.cu"), HasSubstr("effort    thorough"));
 }

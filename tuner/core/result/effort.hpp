@@ -16,7 +16,7 @@ struct NamedEffort {
   double gpu_s, host_s;   ///< Budget::wall_time on each; 0: none
   double until_unlikely;  ///< Budget::until_unlikely; 0: none
 };
-/// In the order of Effort. A search of more effort is no shorter, unless it ends because an improvement is less likely.
+/// In the order of Effort. More effort means more time, or a search until an improvement is less likely.
 inline constexpr NamedEffort kEfforts[] = {
     {"none", 0, 0, 0},  // no search
     {"quick", 10, 5, 0.05},

@@ -45,7 +45,7 @@ Budget limits_of(const TuningOptions& options, const ProblemSize& size, const De
 /// - The effort of \p options, or a limit, goes beyond what finished sessions spent, and the space has more. A result
 ///   without sessions (imported or shipped) has its stored effort, and counts as final for limits.
 ///
-/// Effort::none is always answered. It throws Error if nothing is known and the default is not valid here.
+/// With Effort::none there is always an answer. Throws Error if it is the default, and that is not valid here.
 StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                            const TuningOptions& options);
 

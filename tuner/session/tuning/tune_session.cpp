@@ -98,7 +98,7 @@ class Session {
     return why == StopReason::interrupted || why == StopReason::device_lost;
   }
 
-  /// What was spent, and the effort that this and the earlier searches reached.
+  /// Notes what the search spent, and the effort that it and those before it reached.
   void sum_up() {
     SessionResult& result = contest_.result;
     spent_.limits = options_.budget;
