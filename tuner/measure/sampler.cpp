@@ -128,7 +128,7 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
     if (work.restore) work.restore();
     announce(wanted.timeout_s);
     const auto start = Clock::now();
-    SampleResult result = backend_.sample(work.launches, part);
+    SampleResult result = sample(work, part);
     sampling_s += seconds_since(start);
     if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
     if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
@@ -165,6 +165,22 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
   if (!clocks.empty()) clocks_.push_back(median(clocks));
   if (clocks_.size() > 32) clocks_.pop_front();
   return group;
+}
+
+/// Samples at the places of \p work; each is the mean over them.
+SampleResult Sampler::sample(const TimedWork& work, const SampleRequest& part) {
+  SampleResult here = backend_.sample(work.launches, part);
+  auto* const samples = std::get_if<std::vector<Sample>>(&here);
+  if (work.elsewhere.empty() || samples == nullptr) return here;
+  SampleRequest other = part;
+  other.refills = work.refills_elsewhere;
+  other.samples = samples->size();
+  SampleResult there = backend_.sample(work.elsewhere, other);
+  const auto* const others = std::get_if<std::vector<Sample>>(&there);
+  if (others == nullptr) return there;
+  samples->resize(std::min(samples->size(), others->size()));
+  for (std::size_t i = 0; i < samples->size(); ++i) (*samples)[i].ns = ((*samples)[i].ns + (*others)[i].ns) / 2;
+  return here;
 }
 
 /// Samples the refills of \p part by themselves, right after \p samples, so that both meet the same clock.
