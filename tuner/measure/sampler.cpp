@@ -263,6 +263,8 @@ Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, co
   const bool may_abandon = best_ns > 0 && options_.abandon_factor > 0;
   const std::size_t few = at_most(options_.abandon_samples, is_clear, kFewestOnSharedCores);
   const std::size_t first = may_abandon ? std::clamp<std::size_t>(few, 1, min_samples) : min_samples;
+  // A narrower interval says nothing more, as other places of code and data change the time by more than its width.
+  const double least_width_ns = traits(backend_.device().key).is_gpu ? kPlacementNs / 2 : 0;
   double pause_left_s = kThrottleBudgetSeconds;
   Measurement measurement;
   std::vector<double> clocks;
@@ -293,11 +295,14 @@ Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, co
     }
     const double width =
         measurement.median_ns > 0 ? (measurement.high_ns - measurement.low_ns) / measurement.median_ns : 0;
-    measurement.converged = width <= options_.target_width;
+    const double target = measurement.median_ns > 0
+                              ? std::max(options_.target_width, least_width_ns / measurement.median_ns)
+                              : options_.target_width;
+    measurement.converged = width <= target;
     const double spent = seconds_since(start);
     if (measurement.converged || n >= max_samples || spent >= options_.max_seconds) return measurement;
     const double sample_s = seconds_since(group_start) / double(next);
-    next = std::min(still_missing(n, width, options_.target_width), max_samples - n);
+    next = std::min(still_missing(n, width, target), max_samples - n);
     if (sample_s > 0)
       next = std::max<std::size_t>(std::min(next, std::size_t((options_.max_seconds - spent) / sample_s)), 1);
   }
