@@ -11,7 +11,7 @@ struct EmbeddedTemplate {
   std::string_view name;            ///< the file's name without `.cu`: "reduce"
   std::string_view text;            ///< the whole file
   std::string_view sha256;          ///< of `text`
-  std::string_view counted_sha256;  ///< of `text` without its `in_flight` lines
+  std::string_view counted_sha256;  ///< of `text` without the lines of uncounted_directives.inc
 };
 
 /// All built-in kernel files, sorted by name. The text lives as long as the program.

@@ -101,6 +101,8 @@ class KernelBuilder {
   KernelBuilder& accumulates(Text terms) { return directive("accumulates", terms); }
   KernelBuilder& bytes(Text expression) { return directive("bytes", expression); }
   KernelBuilder& flops(Text expression) { return directive("flops", expression); }
+  /// \p expression: the time of a run, or anything that grows with it. A search starts where it is small.
+  KernelBuilder& estimate(Text expression) { return directive("estimate", expression); }
   /// The kernels launch kernels themselves. \p pending: the largest number of such launches that are pending at once.
   KernelBuilder& device_launches(Text pending) { return directive("device_launches", pending); }
   /// \p macros: "block items", or "TILE = block * items".
@@ -109,6 +111,8 @@ class KernelBuilder {
   KernelBuilder& compile(Text options) { return directive("compile", options); }
   /// \p configuration: "block=256 unroll=4".
   KernelBuilder& default_configuration(Text configuration) { return directive("default", configuration); }
+  /// A search tries \p configuration early. Parameters that it leaves out have their default.
+  KernelBuilder& seed(Text configuration) { return directive("seed", configuration); }
 
   /// Throws SpecError; its line number counts the calls above.
   Kernel build() const;

@@ -80,7 +80,7 @@ TEST(Expression, HasTheFunctionsOfNumbersWithAPoint) {
   EXPECT_EQ(at_4("log(exp(0) * i)"), std::log(4.0));
   EXPECT_THAT(error_of([&] { at_4("i % sqrt(i)"); }), HasSubstr("an integer is needed here"));
   EXPECT_THAT(error_of([&] { parse(edited(0, "constraint c: sqrt(n) > 2")); }),
-              HasSubstr("'sqrt' gives numbers with a point, which only 'fill NAME = expression' allows"));
+              HasSubstr("'sqrt' gives numbers with a point, which only fills and 'estimate' allow"));
 }
 
 TEST(Expression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {

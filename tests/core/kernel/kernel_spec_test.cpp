@@ -75,11 +75,12 @@ const char* const kOneSizeEach =
     "#pragma tuner block 1\n"
     "#pragma tuner accumulates n27\n"
     "#pragma tuner bytes n28\n"
-    "#pragma tuner in_flight n29\n";
+    "#pragma tuner in_flight n29\n"
+    "#pragma tuner estimate n32\n";
 
 TEST(SpecExpressions, AreTheOnesOfEveryDirective) {
   std::string text = kOneSizeEach;
-  for (int i = 1; i <= 31; ++i) text += "#pragma tuner size n" + std::to_string(i) + " = " + std::to_string(i) + "\n";
+  for (int i = 1; i <= 32; ++i) text += "#pragma tuner size n" + std::to_string(i) + " = " + std::to_string(i) + "\n";
   const KernelSpec spec = parse(text);
   std::map<std::string, ExpressionRole> found;
   for_each_expression(spec, [&](const Expression& expression, const ExpressionUse& use) {

@@ -230,7 +230,8 @@ TEST(KernelFile, ReadsEveryOtherDirective) {
                                        "fill z = iota\n"
                                        "tolerance absolute 1e-3 relative 1e-5\n"
                                        "accumulates n\n"
-                                       "flops operation == sum ? n : 0"));
+                                       "flops operation == sum ? n : 0\n"
+                                       "estimate n * (1 + 0.5 / items) + 32.5 * (load == plain)"));
   EXPECT_EQ(spec.derived_types[0].mapping.at("half"), "float");
   EXPECT_THAT(spec.find_choice("operation")->values, ElementsAre("sum", "min", "max"));
   EXPECT_EQ(spec.find_size("rows")->type, ElementType::uint32);
@@ -246,6 +247,13 @@ TEST(KernelFile, ReadsEveryOtherDirective) {
   EXPECT_EQ(spec.verification.tolerance->absolute, 1e-3);
   EXPECT_EQ(spec.verification.tolerance->relative, 1e-5);
   EXPECT_EQ(spec.verification.accumulates->text(), "n");
+  EXPECT_EQ(spec.work.estimate->evaluate_number(bindings(spec, complete(spec, {}), {}, configuration(64, 2))), 1282.5);
+}
+
+TEST(KernelFile, CompletesSeedsInTheirOrderWithTheDefault) {
+  const KernelSpec spec = parse(edited(0, "seed items=4 load=streaming\nseed block=128 items=2 load=plain"));
+  EXPECT_THAT(spec.seeds, ElementsAre(configuration(64, 4, "streaming"), configuration(128, 2)));
+  EXPECT_TRUE(parse(kVectorAdd).seeds.empty());
 }
 
 TEST(KernelFile, TakesBoolsAsBytesAndVectorsForTheirSizes) {

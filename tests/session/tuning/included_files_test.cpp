@@ -48,7 +48,7 @@ TEST_F(IncludedFiles, BelongToTheIdentityOfImagesAndResultsHoweverDeepTheyAre) {
   EXPECT_NE(source_hash(read()), source_hash(before));
 }
 
-TEST_F(IncludedFiles, AreCountedBesideAllLinesOfTheKernelFileExceptThoseOfBytesInFlight) {
+TEST_F(IncludedFiles, AreCountedBesideAllLinesOfTheKernelFileExceptThoseThatChangeNoResult) {
   const std::string before = source_hash(read()), text = "#include \"outer.h\"\n" + small_kernel().program.text;
   const std::string in_flight = "\n#pragma tuner in_flight   2 * \\\n                          sizeof(float)";
   const std::size_t end = text.rfind("\n#pragma tuner");
@@ -56,6 +56,8 @@ TEST_F(IncludedFiles, AreCountedBesideAllLinesOfTheKernelFileExceptThoseOfBytesI
   EXPECT_TRUE(read().work.in_flight);
   EXPECT_EQ(source_hash(read()), before);
   EXPECT_EQ(counted_text(text + in_flight), text);
+  for (const char* const line : {"seed block=32 unroll=1", "estimate 0.5 * n / block"})
+    EXPECT_EQ(counted_text(text + "\n#pragma tuner " + line), text);
   folder_.write("kernel.cu", text.substr(0, end) + "\n" + text.substr(end));
   EXPECT_NE(source_hash(read()), before);
 }

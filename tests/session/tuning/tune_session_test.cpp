@@ -64,6 +64,45 @@ TEST_F(TuneSession, MeasuresTheStoredBestFirstWhereAllIsMeasuredAgain) {
   EXPECT_EQ(result.best->configuration, optimum_);
 }
 
+TEST_F(TuneSession, TriesTheSeedsAfterTheDefaultInTheirOrderWhereTheyAreValidAndNotKnown) {
+  const auto at = [](int block, int unroll) { return Configuration{{"block", block}, {"unroll", unroll}}; };
+  spec_.default_configuration = at(64, 1);
+  spec_.seeds = {at(256, 2), at(256, 4), at(32, 4), at(64, 1), at(128, 4)};  // the second is not valid
+  FakeEvaluator evaluator(cost_of, 1), again(cost_of, 1);
+  options_.budget.trials = 5;
+  run(evaluator);
+  ASSERT_EQ(evaluator.submitted.size(), 5u);
+  evaluator.submitted.pop_back();
+  EXPECT_THAT(evaluator.submitted, ElementsAre(at(64, 1), at(256, 2), at(32, 4), at(128, 4)));
+
+  earlier_ = {measured(at(64, 1), 1000), measured(at(32, 4), 1000)};
+  run(again);
+  ASSERT_EQ(again.submitted.size(), 3u);
+  again.submitted.pop_back();
+  EXPECT_THAT(again.submitted, ElementsAre(at(256, 2), at(128, 4)));
+}
+
+TEST_F(TuneSession, StartsAfterTheDefaultWhereTheEstimateIsSmallUnlessThereIsAPriorOrItIsTurnedOff) {
+  const auto at = [](int block, int unroll) { return Configuration{{"block", block}, {"unroll", unroll}}; };
+  const auto second = [&] {
+    FakeEvaluator evaluator(cost_of, 1);
+    run_auto(evaluator);
+    return evaluator.submitted.at(1);
+  };
+  spec_.default_configuration = at(32, 1);
+  spec_.work.estimate = Expression::parse("block == 64 and unroll == 4 ? 1 : 2", {});
+  options_.budget.trials = 2;
+  EXPECT_EQ(second(), at(64, 4));
+  spec_.seeds = {at(128, 1)};
+  EXPECT_EQ(second(), at(128, 1));
+  spec_.seeds.clear();
+  options_.prior = Prior{{{at(256, 2), 1}}, 1, "elsewhere"};
+  EXPECT_EQ(second(), at(256, 2));
+  options_.prior.reset();
+  options_.estimate = false;
+  EXPECT_NE(second(), at(64, 4));
+}
+
 TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
   Budget trials, fraction, target, time;
   trials.trials = 4;

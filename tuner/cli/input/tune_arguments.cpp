@@ -174,7 +174,7 @@ Options tune_options() {
   options.flag("no-ceilings",
                "do not measure how fast the device streams and computes; results then show no share of it");
   options.flag("unverified", "for kernels without a reference; what is found is marked and never served");
-  options.flag("no-prior", "do not start from results of other sizes, choices and devices");
+  options.flag("no-prior", "start from nothing: no results of other sizes, choices and devices, no estimates");
   options.group("Output").add("force json");
   options.text("log", "FILE", "append one JSON line for each trial");
   options.text("report", "FILE.html", "write the page of `tune report` at the end");

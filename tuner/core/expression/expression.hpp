@@ -1,8 +1,8 @@
 #pragma once
 /// Expressions over parameters, problem sizes, choices and device limits, as written in kernel files. Grammar and
 /// functions: docs/kernel-files.md. Integer arithmetic is checked: overflow and division by zero are errors with line
-/// and column, never wrapped numbers. Numbers with a point are allowed in fills only. An operation on such a number is
-/// computed in double. Each operation is rounded separately, so that results are the same everywhere.
+/// and column, never wrapped numbers. Numbers with a point are allowed in fills and estimates only. An operation on
+/// such a number is computed in double. Each operation is rounded separately, so that results are the same everywhere.
 
 #include <cstdint>
 #include <memory>

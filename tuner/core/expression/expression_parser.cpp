@@ -233,8 +233,7 @@ class Parser {
   Pointer call(const std::string& name, const SourceLocation& location) {
     const Function* const at = find_named(kFunctions, name);
     if (at != nullptr && gives_reals(*at) && numbers_ != Numbers::any)
-      throw SpecError(location,
-                      in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' allows");
+      throw SpecError(location, in_quotes(name) + " gives numbers with a point, which only fills and 'estimate' allow");
     if (at == nullptr)
       throw SpecError(location,
                       unknown_name("function", name,

@@ -287,12 +287,14 @@ struct VerificationSpec {
   std::optional<Expression> accumulates;  ///< number of terms in one output element; widens the default tolerance
 };
 
-/// The least work of one run, for rates.
+/// The work of one run, as far as the kernel file tells: for rates, the verdict and the start of a search.
 struct WorkSpec {
-  std::optional<Expression> bytes;  ///< traffic
-  std::optional<Expression> flops;
+  std::optional<Expression> bytes;  ///< the least traffic
+  std::optional<Expression> flops;  ///< the least arithmetic
   /// Bytes that one thread asks memory for before it needs the first of them. May use parameters.
   std::optional<Expression> in_flight;
+  /// The time of the run, or anything that grows with it. May use parameters, and numbers with a point.
+  std::optional<Expression> estimate;
 };
 
 /// The values of a parameter or choice from which its other values were made. A value that is not here was made from
@@ -326,6 +328,8 @@ struct KernelSpec {
   /// use parameters.
   std::optional<Expression> device_launches;
   std::optional<Configuration> default_configuration;
+  /// A search tries them after the default and before all else, in this order, where they are valid.
+  std::vector<Configuration> seeds;
 
   /// With ReferenceKind::none, only the results of a recorded launch can verify the kernel.
   ReferenceKind reference_kind() const;

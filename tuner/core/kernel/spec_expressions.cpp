@@ -123,7 +123,8 @@ void for_each_expression(const KernelSpec& spec,
     walk.launch(launch, "a reference does not depend on parameters");
   for (const auto* const amount : {&spec.verification.accumulates, &spec.work.bytes, &spec.work.flops})
     walk.visit_if(*amount, {Role::other, "it describes the problem, not a configuration"});
-  for (const auto* const amount : {&spec.work.in_flight, &spec.device_launches}) walk.visit_if(*amount, {Role::other});
+  for (const auto* const amount : {&spec.work.in_flight, &spec.work.estimate, &spec.device_launches})
+    walk.visit_if(*amount, {Role::other});
 }
 
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {

@@ -153,9 +153,18 @@ void complete_default(KernelDraft& draft) {
     if (!value && !is_given) return;
     if (!value) continue;
     values.set(parameter.name, *value);
-    draft.default_places[parameter.name] = macro->location;
+    draft.default_names.names[parameter.name] = macro->location;
   }
   if (is_given || !draft.parameters.empty()) spec.default_configuration = std::move(values);
+}
+
+/// Completes the seeds with the values of the default.
+void complete_seeds(KernelDraft& draft) {
+  KernelSpec& spec = draft.spec;
+  if (!spec.default_configuration) return;
+  for (std::size_t i = 0; i < spec.seeds.size(); ++i)
+    for (const auto& [name, value] : spec.default_configuration->entries())
+      if (draft.seeds[i].names.emplace(name, draft.seeds[i].line).second) spec.seeds[i].set(name, value);
 }
 
 }  // namespace
@@ -260,6 +269,7 @@ KernelSpec finish(KernelDraft draft, Validation validation) {
   draft.spec.alignment = std::max(draft.spec.alignment, draft.least_alignment);
   fill_in_from_text(draft);
   complete_default(draft);
+  complete_seeds(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const ChoiceSpec* const type = draft.spec.type_choice();
   const std::string first_type = type == nullptr ? "" : type->name;

@@ -51,6 +51,12 @@ struct ValuesDraft {
   std::vector<SourceLocation> places;  ///< of `values`
 };
 
+/// The names in a `default` or `seed` line.
+struct AssignedDraft {
+  SourceLocation line;  ///< of the directive
+  Places names;
+};
+
 struct DeclaredName {
   std::string what;  ///< "buffer", "size"
   SourceLocation place;
@@ -72,7 +78,8 @@ struct KernelDraft {
   std::vector<std::pair<std::string, SourceLocation>> types;  ///< the names of types of buffers, scalars and arguments
 
   std::vector<Places> verify_places;    ///< of the names in VerificationSpec::problems
-  Places default_places;                ///< of the names in KernelSpec::default_configuration
+  AssignedDraft default_names;          ///< of KernelSpec::default_configuration
+  std::vector<AssignedDraft> seeds;     ///< of KernelSpec::seeds
   std::vector<Expression> expressions;  ///< of all directives
   std::int64_t least_alignment = 1;     ///< of pointers, for tensor maps
 

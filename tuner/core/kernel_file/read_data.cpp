@@ -351,6 +351,11 @@ void read_amount(KernelReader& kernel, TokenCursor& cursor) {
   (kernel.spec.*....*members) = kernel.expression(cursor);
 }
 
+void read_estimate(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("estimate");
+  kernel.spec.work.estimate = kernel.expression(cursor, "", Numbers::any);
+}
+
 }  // namespace
 
 std::span<const Directive> data_directives() {
@@ -375,6 +380,7 @@ std::span<const Directive> data_directives() {
       {"bytes", read_amount<&KernelSpec::work, &WorkSpec::bytes>},
       {"flops", read_amount<&KernelSpec::work, &WorkSpec::flops>},
       {"in_flight", read_amount<&KernelSpec::work, &WorkSpec::in_flight>},
+      {"estimate", read_estimate},
       {"device_launches", read_amount<&KernelSpec::device_launches>},
   };
   return directives;

@@ -154,11 +154,18 @@ void read_constraint(KernelReader& kernel, TokenCursor& cursor) {
   kernel.draft.constraints.push_back({name, kernel.expression(cursor)});
 }
 
+AssignedDraft read_configuration(KernelReader& kernel, TokenCursor& cursor, Configuration& values) {
+  const auto read = [&](const std::string& name) { values.set(name, parse_value(cursor)); };
+  return {kernel.directive_place, kernel.assignments(cursor, read)};
+}
+
 void read_default(KernelReader& kernel, TokenCursor& cursor) {
   kernel.once("default");
-  Configuration& values = kernel.spec.default_configuration.emplace();
-  kernel.draft.default_places =
-      kernel.assignments(cursor, [&](const std::string& name) { values.set(name, parse_value(cursor)); });
+  kernel.draft.default_names = read_configuration(kernel, cursor, kernel.spec.default_configuration.emplace());
+}
+
+void read_seed(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.draft.seeds.push_back(read_configuration(kernel, cursor, kernel.spec.seeds.emplace_back()));
 }
 
 }  // namespace
@@ -174,6 +181,7 @@ std::span<const Directive> name_directives() {
       {"let", read_let},
       {"constraint", read_constraint},
       {"default", read_default},
+      {"seed", read_seed},
   };
   return directives;
 }

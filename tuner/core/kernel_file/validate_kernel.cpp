@@ -385,11 +385,15 @@ class Validator : public Checks {
   }
 
   void defaults() {
-    if (!spec_.default_configuration) return;
-    const auto fail = [&](const std::string& message) { throw SpecError(draft_.given.at("default"), message); };
+    if (spec_.default_configuration) configuration(*spec_.default_configuration, draft_.default_names, "the default");
+    for (std::size_t i = 0; i < spec_.seeds.size(); ++i) configuration(spec_.seeds[i], draft_.seeds[i], "the seed");
+  }
+
+  void configuration(const Configuration& given, const AssignedDraft& places, const std::string& what) {
+    const auto fail = [&](const std::string& message) { throw SpecError(places.line, what + ' ' + message); };
     Bindings values;
-    for (const auto& [name, value] : spec_.default_configuration->entries()) {
-      const SourceLocation& place = draft_.default_places.at(name);
+    for (const auto& [name, value] : given.entries()) {
+      const SourceLocation& place = places.names.at(name);
       const TuningParameter* parameter = spec_.space.find(name);
       if (!parameter)
         throw SpecError(place, in_quotes(name) + " is not a parameter of this kernel" +
@@ -402,12 +406,12 @@ class Validator : public Checks {
       values.set(name, value);
     }
     for (const TuningParameter& parameter : spec_.space.parameters())
-      if (!values.find(parameter.name)) fail("the default misses parameter " + in_quotes(parameter.name));
+      if (!values.find(parameter.name)) fail("misses parameter " + in_quotes(parameter.name));
     // Other conjuncts depend on the problem and the device: they cannot be evaluated.
     std::optional<EvaluationError> ignored;
     for (const Constraint& constraint : spec_.space.constraints())
       if (is_false(constraint.predicate, values, ignored))
-        fail("the default violates " + in_quotes(constraint.name) + ": " + constraint.predicate.text());
+        fail("violates " + in_quotes(constraint.name) + ": " + constraint.predicate.text());
   }
 };
 

@@ -14,6 +14,7 @@
 #include <tuner/error.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/tuning/contest.hpp>
+#include <tuner/session/tuning/expected_times.hpp>
 #include <tuner/session/tuning/first_trial.hpp>
 #include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
@@ -68,11 +69,12 @@ class Session {
 
   SessionResult run() {
     const std::size_t elsewhere = seed_prior();
-    take_over_earlier_trials();
     if (const auto standing = store_ ? store_->standing() : std::nullopt) {
       submit_first(standing);
       if (!space_.find(*standing)) store_->give_up_standing();
     }
+    for (const Configuration& seed : spec_.seeds) submit_first(seed);
+    take_over_earlier_trials();
     announce(elsewhere);
     search();
     const bool done = contest_.result.stop_reason != StopReason::interrupted &&
@@ -117,9 +119,8 @@ class Session {
   }
 
   void enumerate_space() {
-    const auto must_end = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
     try {
-      space_ = enumerate(spec_, size_, device_.limits, must_end);
+      space_ = enumerate(spec_, size_, device_.limits, must_end_);
       contest_.result.valid_is = space_.count().kind;
     } catch (const EnumerationStopped&) {
       if (contest_.must_not_go_on()) throw;
@@ -148,7 +149,11 @@ class Session {
 
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
-    if (!options_.prior) return 0;
+    if (!options_.prior) {
+      if (options_.estimate && search::strategy_info(options_.strategy).learns)
+        strategy_->seed_prior(expected_times(spec_, size_, device_.limits, space_, options_.seed, must_end_), 1);
+      return 0;
+    }
     std::vector<search::Observation> elsewhere;
     for (const Prior::Result& result : options_.prior->results) {
       const std::optional<Index> index = space_.find(result.configuration);
@@ -423,6 +428,7 @@ class Session {
   Observer& observer_;
   Contest contest_;
   FirstTrial first_trial_{contest_, evaluator_};
+  const StopHook must_end_ = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   Spent spent_;
@@ -430,8 +436,8 @@ class Session {
   std::optional<double> interrupted_at_;  // in seconds since the start
   double first_ended_at_ = 0;             // in seconds since the start
   bool exhausted_ = false;
-  // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, and
-  // the stored best where all is measured again. Without those that have a trial already.
+  // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, the
+  // stored best where all is measured again, and the kernel's seeds. Without those that have a trial already.
   std::vector<Index> first_;
   std::size_t submitted_first_ = 0;
   std::vector<Index> submitted_;  // neither finished nor withdrawn

@@ -261,6 +261,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   session.started = started;
   session.unverified = !measure.verify;
   session.remeasure_one = !measure.metrics.empty();
+  session.estimate &= options.learn_from_elsewhere;
   if (options.learn_from_elsewhere && unknown_headers(spec) == nullptr && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
   std::optional<WinnerCheck> check;

@@ -27,9 +27,10 @@ struct TuningOptions {
   /// compute-sanitizer if the host cannot run it (WinnerCheck). Needs a host compiler, and up to half a minute of the
   /// wall time.
   bool host_check = false;
-  bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results()).
-  bool decides = true;               ///< calls are served with the winner; false when only part of a space is tuned.
-  bool resume = true;                ///< continue an interrupted session.
+  /// Start from results of other problems and devices (earlier_results()); without any, from SessionOptions::estimate.
+  bool learn_from_elsewhere = true;
+  bool decides = true;  ///< calls are served with the winner; false when only part of a space is tuned.
+  bool resume = true;   ///< continue an interrupted session.
   StoredTrials stored_trials = StoredTrials::none;
   std::string origin = "tune";  ///< who measures, for the database.
   /// Ordinals of other devices of this machine with the same key, which also run configurations. Needs

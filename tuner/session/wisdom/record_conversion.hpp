@@ -21,8 +21,8 @@ cache::DeviceRecord to_record(const Device& device);
 Device from_record(const cache::DeviceRecord& record);
 /// Copies ceilings and peaks that \p device lacks from \p record.
 void take_ceilings(Device& device, const cache::DeviceRecord& record);
-/// The text of a kernel file without the lines that begin with `#pragma tuner in_flight`. Only the verdict reads them,
-/// and results stay valid when they change.
+/// The text of a kernel file without the lines that begin with `#pragma tuner in_flight` or another name of
+/// uncounted_directives.inc. Results stay valid when they change.
 std::string counted_text(std::string_view text);
 /// The source hash covers the kernel file's counted text and the files that it includes.
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective);
