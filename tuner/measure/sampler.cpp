@@ -33,7 +33,7 @@ constexpr double kClearlySlower = 3;
 constexpr double kBatchNs = 200e3;
 constexpr std::size_t kMostRuns = 1000;
 constexpr std::size_t kMostNodes = 1000;  ///< of a graph
-/// A launch takes half a microsecond longer while more launches wait in its stream (bench/queue_depth.cpp).
+/// A launch takes half a microsecond longer while more launches wait in its stream (bench/queue_depth.cu).
 constexpr std::size_t kMostQueued = 20;
 /// The step of the device's clock if samples do not show it. CUDA driver API, cuEventElapsedTime: "resolution of around
 /// 0.5 microseconds".
