@@ -85,9 +85,9 @@ class ProblemBuffers {
   /// Allocates the buffers of launches anew, if \p placement is another number than before: in the opposite order, and
   /// with an offset that depends on the number.
   void move_to(std::uint32_t placement);
-  /// Gives each buffer a second place if all are small, unless they have them. A part of L2 is nearer to a block than
-  /// another one, so a launch on a few pages takes more or less time depending on where they lie. The two places of a
-  /// buffer are at the first and the third quartile of some. Does nothing where all places are alike, or without room.
+  /// Gives each buffer a second place if all are small, unless they have them. One half of L2 is nearer to a block than
+  /// the other, so the time of a launch on a few pages depends on where they lie. The two places of a buffer are at the
+  /// first and the third quartile of some. Does nothing where all places are alike, or without room.
   void find_places();
   bool has_two_places() const { return has_two_places_; }
   /// Uses the nearer places, 0, or the others, 1. Precondition: has_two_places(), or \p which is 0.
