@@ -62,7 +62,8 @@ class Wisdom {
   /// The best known configuration of \p spec for \p size on \p device. Skips candidates that the kernel's space, its
   /// constraints or the device's limits reject, and those in \p broken, which do not compile or load. The answer lists
   /// skipped candidates. \p around: see cache::lookup. If headers of \p spec cannot be known, a result counts only if
-  /// it was measured after this object was made: an older one may be of another text.
+  /// it was measured after this object was made: an older one may be of another text. Times in a use other than single
+  /// launches are looked for on this device only.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
