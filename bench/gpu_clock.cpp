@@ -17,24 +17,29 @@ std::size_t l2_bytes() {
 }  // namespace
 
 GpuClock::GpuClock(cudaStream_t stream) : stream_(stream), l2_bytes_(l2_bytes()), flushed_(allocate(4 * l2_bytes_)) {
-  check(cudaEventCreate(&start_), "cudaEventCreate");
-  check(cudaEventCreate(&stop_), "cudaEventCreate");
+  for (Interval& one : intervals_) {
+    check(cudaEventCreate(&one.start), "cudaEventCreate");
+    check(cudaEventCreate(&one.stop), "cudaEventCreate");
+  }
 }
 
 GpuClock::~GpuClock() {
-  cudaEventDestroy(start_);
-  cudaEventDestroy(stop_);
+  for (const Interval& one : intervals_) {
+    cudaEventDestroy(one.start);
+    cudaEventDestroy(one.stop);
+  }
 }
 
 double GpuClock::sample(const std::function<void()>& call) {
   check(cudaMemsetAsync(flushed_.get(), 0, 2 * l2_bytes_, stream_), "cudaMemsetAsync");
   read_all(flushed_.get(), 4 * l2_bytes_, stream_);
-  check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+  const Interval& timed = intervals_[taken_++ % intervals_.size()];
+  check(cudaEventRecord(timed.start, stream_), "cudaEventRecord");
   call();
-  check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
-  check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+  check(cudaEventRecord(timed.stop, stream_), "cudaEventRecord");
+  check(cudaEventSynchronize(timed.stop), "cudaEventSynchronize");
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+  check(cudaEventElapsedTime(&milliseconds, timed.start, timed.stop), "cudaEventElapsedTime");
   return double(milliseconds) * 1e3;
 }
 
