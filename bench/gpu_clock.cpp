@@ -17,29 +17,24 @@ std::size_t l2_bytes() {
 }  // namespace
 
 GpuClock::GpuClock(cudaStream_t stream) : stream_(stream), l2_bytes_(l2_bytes()), flushed_(allocate(4 * l2_bytes_)) {
-  for (Interval& one : intervals_) {
-    check(cudaEventCreate(&one.start), "cudaEventCreate");
-    check(cudaEventCreate(&one.stop), "cudaEventCreate");
-  }
+  check(cudaEventCreate(&start_), "cudaEventCreate");
+  check(cudaEventCreate(&stop_), "cudaEventCreate");
 }
 
 GpuClock::~GpuClock() {
-  for (const Interval& one : intervals_) {
-    cudaEventDestroy(one.start);
-    cudaEventDestroy(one.stop);
-  }
+  cudaEventDestroy(start_);
+  cudaEventDestroy(stop_);
 }
 
 double GpuClock::sample(const std::function<void()>& call) {
   check(cudaMemsetAsync(flushed_.get(), 0, 2 * l2_bytes_, stream_), "cudaMemsetAsync");
   read_all(flushed_.get(), 4 * l2_bytes_, stream_);
-  const Interval& timed = intervals_[taken_++ % intervals_.size()];
-  check(cudaEventRecord(timed.start, stream_), "cudaEventRecord");
+  check(cudaEventRecord(start_, stream_), "cudaEventRecord");
   call();
-  check(cudaEventRecord(timed.stop, stream_), "cudaEventRecord");
-  check(cudaEventSynchronize(timed.stop), "cudaEventSynchronize");
+  check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+  check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, timed.start, timed.stop), "cudaEventElapsedTime");
+  check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
   return double(milliseconds) * 1e3;
 }
 

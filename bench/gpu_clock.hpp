@@ -1,7 +1,6 @@
 #pragma once
 /// Times enqueued calls on a GPU, each with a cold L2. Interleaves several calls, so that drift affects all alike.
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -34,12 +33,7 @@ class GpuClock {
   cudaStream_t stream_;
   std::size_t l2_bytes_;
   DeviceMemory flushed_;
-  /// Samples take turns with these, as times by some pairs of events are longer.
-  struct Interval {
-    cudaEvent_t start = nullptr, stop = nullptr;
-  };
-  std::array<Interval, 8> intervals_;
-  std::size_t taken_ = 0;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
 }  // namespace bench

@@ -18,9 +18,7 @@ constexpr double kLeastWaitSeconds = 0.5;
 /// A kernel before the timed one runs long enough for the driver to have the next one ready.
 constexpr unsigned long long kLeadNs = 5'000;
 
-enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead, kLoads };
-
-constexpr unsigned kLoadPasses = 4;
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead };
 
 struct Stamp {  // as in support/sampling.cu
   unsigned long long cycles, nanoseconds;
@@ -40,7 +38,6 @@ double megahertz(const Stamp& begin, const Stamp& end) {
 struct StreamTimer::Shared {
   std::atomic<unsigned> released;
   Stamp held, let_go, after;
-  double cycles;  // of a load
 };
 
 Deadline deadline_after(double seconds) {
@@ -76,8 +73,7 @@ CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
 
 CompileRequest StreamTimer::request(const std::string& architecture) {
   return support_request("sampling.cu",
-                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead",
-                          "tuner_support::loads"},
+                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead"},
                          architecture);
 }
 
@@ -86,11 +82,12 @@ StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::in
       sm_count_(static_cast<unsigned>(sm_count)),
       kernels_(compiled),
       mapped_(sizeof(Shared)),
+      begin_(make_event()),
+      end_(make_event()),
       flush_bytes_(2 * l2_bytes / 16 * 16) {
   const std::size_t bytes = static_cast<std::size_t>(flush_bytes_) + 256;  // the last word is the kernel's sink
   check(driver().cuMemAlloc(&flush_data_, bytes), "cuMemAlloc");
   check(driver().cuMemsetD8Async(flush_data_, 0, bytes, stream_), "cuMemsetD8Async");
-  for (Interval& one : intervals_) one = {make_event(), make_event()};
   // First launches happen here, because they may wait for the device, which is not possible while the stream is held.
   release();
   hold();
@@ -109,7 +106,8 @@ void StreamTimer::leak() noexcept {
   graph_.leak();
   mapped_.leak();
   kernels_.leak();
-  for (Interval& one : intervals_) (void)one.begin.release(), (void)one.end.release();
+  (void)begin_.release();
+  (void)end_.release();
 }
 
 StreamTimer::Shared& StreamTimer::shared() const { return *static_cast<Shared*>(mapped_.host()); }
@@ -129,13 +127,6 @@ void StreamTimer::flush() {
 }
 
 void StreamTimer::lead() { launch_support(kernels_[kLead], sm_count_, 32, stream_, kLeadNs); }
-
-double StreamTimer::load_cycles(CUdeviceptr from, std::size_t bytes) {
-  launch_support(kernels_[kLoads], 1, 1, stream_, from, static_cast<unsigned long long>(bytes / sizeof(unsigned)),
-                 kLoadPasses, 0U, mapped_.device() + offsetof(Shared, cycles));
-  check(wait_for(stream_, std::nullopt), "cuStreamQuery");
-  return shared().cycles;
-}
 
 /// The clock during the sample; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {
@@ -180,7 +171,6 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
                                                   const SampleRequest& request) {
   const Driver& cu = driver();
   ++ticket_;
-  const Interval& timed = interval();
   hold();
   std::size_t queued = 1;
   const auto add = [&](std::size_t more) {
@@ -199,14 +189,14 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
   // After the preparing launches, which leave the data in L2.
   if (request.use == Use::single && result == CUDA_SUCCESS) flush();
   if (request.use == Use::stream && result == CUDA_SUCCESS) lead();
-  if (result == CUDA_SUCCESS) check(cu.cuEventRecord(timed.begin.get(), stream_), "cuEventRecord");
+  if (result == CUDA_SUCCESS) check(cu.cuEventRecord(begin_.get(), stream_), "cuEventRecord");
   if (result == CUDA_SUCCESS)
     result = request.use == Use::graph ? graph_.replay(stream_) : queue_runs(launches, request, add);
   if (result != CUDA_SUCCESS) {
     release();
     return SamplingFailure{result, true};
   }
-  check(cu.cuEventRecord(timed.end.get(), stream_), "cuEventRecord");
+  check(cu.cuEventRecord(end_.get(), stream_), "cuEventRecord");
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
   release();
   return std::nullopt;
@@ -228,8 +218,7 @@ std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> lau
     if (result == CUDA_ERROR_NOT_READY && each > 0) result = wait_for(stream_, deadline_after(2 * each + 0.01));
     if (result != CUDA_SUCCESS) return SamplingFailure{result, false};
     float milliseconds = 0;
-    check(driver().cuEventElapsedTime(&milliseconds, interval().begin.get(), interval().end.get()),
-          "cuEventElapsedTime");
+    check(driver().cuEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cuEventElapsedTime");
     samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock_mhz()});
     each = std::chrono::duration<double>(Clock::now() - start).count();
   }

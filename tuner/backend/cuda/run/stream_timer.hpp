@@ -4,7 +4,6 @@
 /// stamp follows the work: a launch takes half a microsecond longer if some ten commands follow it
 /// (bench/queue_depth.cu).
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -60,8 +59,6 @@ class StreamTimer {
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                         const Deadline& deadline, std::vector<Sample>& samples,
                                         std::span<PreparedLaunch> before = {});
-  /// Backend::load_cycles(). Waits for the stream. Precondition: there are four bytes.
-  double load_cycles(CUdeviceptr from, std::size_t bytes);
   /// Queues a kernel that evicts all data from L2.
   void flush();
   /// Drops all handles: those of a lost context cannot be freed.
@@ -85,12 +82,7 @@ class StreamTimer {
   unsigned sm_count_;
   SupportKernels kernels_;
   MappedMemory mapped_;
-  /// Samples take turns with these: times by some pairs of events are 0.1 to 0.16 us longer than by others.
-  struct Interval {
-    UniqueEvent begin, end;
-  };
-  const Interval& interval() const { return intervals_[ticket_ % intervals_.size()]; }
-  std::array<Interval, 8> intervals_;
+  UniqueEvent begin_, end_;
   CapturedRuns graph_;  // the runs of a sample that is a replay
   CUdeviceptr flush_data_ = 0;
   std::int64_t flush_bytes_ = 0;
