@@ -238,6 +238,20 @@ TEST_F(TuneSession, TakesBackWhatDoesNotRunYetWhenInterrupted) {
   }
 }
 
+TEST_F(TuneSession, LetsWhatIsBegunFinishWhenAnImprovementIsUnlikely) {
+  device_.key.backend = "host";  // there the strategy takes nothing back
+  for (const double chance : {1e-9, 0.999}) {
+    FakeEvaluator evaluator(cost_of, chance < 0.5 ? 8 : 2);
+    evaluator.tells_of_compiling = true;
+    options_.budget.until_unlikely = chance;
+    const SessionResult result = run_auto(evaluator);
+    EXPECT_THAT(evaluator.withdrawn, ElementsAre());
+    EXPECT_EQ(evaluator.submitted.size(), result.trials.size());
+    EXPECT_EQ(result.trials.size() == result.valid, chance < 0.5);
+    EXPECT_EQ(result.stop_reason, chance < 0.5 ? StopReason::exhausted : StopReason::unlikely);
+  }
+}
+
 TEST_F(TuneSession, LetsTheStrategyOrderWhatWaitsExceptWhereCompilersTakeTheDevicesCores) {
   for (const char* backend : {"cuda", "host"}) {
     device_.key.backend = backend;

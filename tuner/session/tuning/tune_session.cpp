@@ -87,6 +87,7 @@ class Session {
     if (done && contest_.must_not_go_on()) contest_.result.stop_reason = StopReason::interrupted;
     contest_.pass_over_quarantined();
     if (contest_.best()) contest_.result.best = *contest_.best();
+    sum_up();
     if (store_) finish_store();
     contest_.result.lanes = evaluator_.lanes();
     contest_.result.wall_seconds = contest_.elapsed();
@@ -94,16 +95,37 @@ class Session {
   }
 
  private:
-  void finish_store() {
-    const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
+  bool was_cut_short() const {
     const StopReason why = contest_.result.stop_reason;
-    const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
+    return why == StopReason::interrupted || why == StopReason::device_lost;
+  }
+
+  /// Notes what the search spent, and the effort that it and those before it reached.
+  void sum_up() {
+    SessionResult& result = contest_.result;
     spent_.limits = options_.budget;
     spent_.remarks = evaluator_.remarks();
-    if (contest_.result.valid_is != SpaceCount::Kind::more_than) spent_.valid = contest_.result.valid;
-    spent_.nothing_left = why == StopReason::exhausted && spent_.valid > 0 && !space_.is_open();
+    const bool is_listed = result.valid_is != SpaceCount::Kind::more_than && !space_.is_open();
+    if (result.valid_is != SpaceCount::Kind::more_than) spent_.valid = result.valid;
+    spent_.nothing_left = result.stop_reason == StopReason::exhausted && spent_.valid > 0 && is_listed;
+    Spent reached = spent_;
+    if (was_cut_short()) {
+      reached.limits = {};
+      reached.limits.wall_time = Seconds(spent_.seconds);
+    }
+    result.effort = is_listed && result.trials.size() >= result.valid
+                        ? Effort::thorough
+                        : effort_of(reached, traits(device_.key).is_gpu, options_.objective);
+    if (store_) result.effort = std::max(result.effort, store_->resumed_effort());
+  }
+
+  void finish_store() {
+    const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
+    const bool done =
+        !was_cut_short() || (contest_.result.stop_reason == StopReason::interrupted && options_.stop_is_final);
     const std::optional<std::string> stays =
-        store_->finish(best, done ? std::optional(spent_) : std::nullopt, contest_.result.checked);
+        store_->finish(best, done ? std::optional(spent_) : std::nullopt,
+                       {std::string(named(contest_.result.effort).name), contest_.result.checked});
     if (stays)
       observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
                            ". With --force and a larger budget both are measured");
@@ -259,9 +281,11 @@ class Session {
     compiled_.erase(index);
   }
 
-  /// With a budget in trials, every counted trial must finish. For other reasons, waiting trials are withdrawn.
+  /// With a budget in trials, every counted trial must finish. And the strategy judges only what it has not proposed:
+  /// what it has, it found promising. For other reasons, waiting trials are withdrawn.
   static bool ends_early(const std::optional<StopReason>& reason) {
-    return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
+    return reason && *reason != StopReason::trials && *reason != StopReason::fraction &&
+           *reason != StopReason::unlikely;
   }
 
   /// Checking the winner takes as long as many trials, so the check of the leader begins near the end. An earlier

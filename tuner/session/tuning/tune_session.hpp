@@ -18,6 +18,7 @@
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/problem_size.hpp>
 #include <tuner/core/values/space_count.hpp>
+#include <tuner/effort.hpp>
 
 namespace tuner {
 
@@ -136,6 +137,7 @@ struct SessionResult {
   std::size_t valid = 0;
   SpaceCount::Kind valid_is = SpaceCount::Kind::exact;
   StopReason stop_reason = StopReason::exhausted;
+  Effort effort = Effort::none;   ///< that the search reached, with those that it resumed
   TrialTimes times;               ///< summed over the trials of this run
   std::vector<LaneReport> lanes;  ///< empty when there was only one
   double wall_seconds = 0;
