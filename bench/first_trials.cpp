@@ -136,9 +136,9 @@ int measure(const Options& options) {
   }
   const Device device = choose_device(options.device).device;
   fmt::print("{}; shares of the optimum; with: from estimates\n\n", device.name);
+  std::array<std::vector<double>, 6> columns;
   fmt::print("| kernel | default | first | with | of 8 | with | of 20 | with | trials | with |\n");
   fmt::print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
-  std::array<std::vector<double>, 6> columns;
   for (const std::string& name : options.kernels) {
     const KernelSpec spec = kernel(name);
     const ProblemSize size = complete(spec, {});
