@@ -2,6 +2,8 @@
 
 #include <tuner/session/tuning/expected_times.hpp>
 
+#include <span>
+
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>

@@ -2,6 +2,9 @@
 
 #include <tuner/session/tuning/launch_model.hpp>
 
+#include <sstream>
+
+#include <tuner/core/device/device.hpp>
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
