@@ -3,7 +3,7 @@
 // the default, of the first trial after it, and of the best of eight and twenty trials. The best of both tunings is the
 // optimum.
 //
-//   first_trials [--device cuda] [--seconds 7] [--seed 1] [--kernel NAME]... [--plan]
+//   first_trials [--device cuda] [--seconds 6] [--seed 1] [--kernel NAME]... [--plan]
 //   first_trials --recorded [--repeats 20] [--ahead 16]
 //
 // --seconds: of each tuning. --plan prints the problems and the time that they take, and measures nothing. --recorded
@@ -51,7 +51,7 @@ struct Recorded {
 
 struct Options {
   std::string device = "cuda";
-  std::uint64_t seconds = 7, seed = 1, repeats = 20, ahead = 16;
+  std::uint64_t seconds = 6, seed = 1, repeats = 20, ahead = 16;
   std::vector<std::string> kernels;
   bool plan = false, recorded = false;
 };
@@ -103,6 +103,7 @@ struct Shares {
 };
 
 Shares shares(const Listener& heard, const KernelSpec& spec, double optimum) {
+  if (heard.times.empty()) return {};  // the device was lost
   const auto best_of = [&](std::size_t count) {
     const auto end = heard.times.begin() + static_cast<std::ptrdiff_t>(std::min(count, heard.times.size()));
     return optimum / *std::min_element(heard.times.begin(), end);
