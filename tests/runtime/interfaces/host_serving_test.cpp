@@ -196,7 +196,7 @@ __global__ void countReference(int* total, int n) { *total = n; }
   EXPECT_TRUE(run.verified) << "that one has data of its own, and prepares them";
 }
 
-TEST_F(HostServing, TakesTheAlignmentAndTheOnlyValuesOfAKernelThatIsBuiltInCode) {
+TEST_F(HostServing, TakesTheAlignmentTheOnlyValuesAndTheSeedsOfAKernelThatIsBuiltInCode) {
   const Kernel kernel = KernelBuilder("filled", R"(
 template <int block> __global__ void filled(float* y, float value, int n) {
   if (blockIdx.x * block + threadIdx.x < n) y[blockIdx.x * block + threadIdx.x] = value;
@@ -213,7 +213,11 @@ template <int block> __global__ void filled(float* y, float value, int n) {
                             .instantiate("filled<block>")
                             .reference("default")
                             .default_configuration("block=32")
+                            .seed("block=64")
+                            .estimate("1.5 * block")
                             .build();
+  EXPECT_EQ(kernel.spec().seeds.at(0).text(), "block=64");
+  EXPECT_EQ(kernel.spec().work.estimate->text(), "1.5 * block");
   EXPECT_EQ(kernel.spec().alignment, 16);
   EXPECT_TRUE(kernel.spec().scalars.at(0).only);
   kernel.launch(nullptr, {900}, y_.data(), 2);

@@ -103,6 +103,21 @@ TEST_F(TuneSession, StartsAfterTheDefaultWhereTheEstimateIsSmallUnlessThereIsAPr
   EXPECT_NE(second(), at(64, 4));
 }
 
+TEST_F(TuneSession, RunsFirstWhatTheCompilerReportsTheBestOfUntilTheStrategyHasAnOpinion) {
+  device_.limits.compute_capability = 90;
+  device_.limits.sm_count = 132;
+  spec_.work.bytes = Expression::parse("67108864", {});
+  FakeEvaluator evaluator(cost_of, 8), unordered(cost_of, 8);
+  evaluator.tells_of_compiling = unordered.tells_of_compiling = true;
+  options_.budget.trials = 8;
+  run_auto(evaluator);
+  EXPECT_TRUE(evaluator.preferred);
+  options_.estimate = false;
+  options_.strategy_options["start"] = 8;
+  run_auto(unordered);
+  EXPECT_FALSE(unordered.preferred);
+}
+
 TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
   Budget trials, fraction, target, time;
   trials.trials = 4;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
@@ -170,8 +172,7 @@ class Session {
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
     if (!options_.prior) {
-      if (options_.estimate && search::strategy_info(options_.strategy).learns)
-        strategy_->seed_prior(expected_times(spec_, size_, device_.limits, space_, options_.seed, must_end_), 1);
+      if (options_.estimate && search::strategy_info(options_.strategy).learns) expect_times();
       return 0;
     }
     std::vector<search::Observation> elsewhere;
@@ -181,6 +182,13 @@ class Session {
     }
     strategy_->seed_prior(elsewhere, options_.prior->weight);
     return elsewhere.size();
+  }
+
+  void expect_times() {
+    expected_.emplace(spec_, size_, device_.limits, space_);
+    const std::vector<search::Observation> all = expected_->all(options_.seed, must_end_);
+    if (all.empty()) return expected_.reset();
+    strategy_->seed_prior(all, 1);
   }
 
   void take_over_earlier_trials() {
@@ -252,6 +260,7 @@ class Session {
     if (!index || is_first(*index)) return;  // the strategy does not decide about these
     strategy_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
+    if (expected_) compiled_[*index] = expected_->of(*index, &compiled.resources).value_or(HUGE_VAL);
   }
 
   void happened(const Withdrawn& withdrawn) {
@@ -267,6 +276,7 @@ class Session {
   void forget(Index index) {
     std::erase(submitted_, index);
     std::erase(waiting_, index);
+    compiled_.erase(index);
   }
 
   /// With a budget in trials, every counted trial must finish. And the strategy judges only what it has not proposed:
@@ -314,12 +324,20 @@ class Session {
   void put_waiting_in_order() {
     if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
     const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
-    if (!order) return;
+    if (!order) return put_waiting_in_expected_order();
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
     for (const Index index : waiting_)
       if (!contains(*order, index)) given_up.push_back(index);
     if (!given_up.empty()) evaluator_.withdraw(configurations(given_up));
+  }
+
+  /// The strategy has no opinion yet, but the compiler has told registers and spills.
+  void put_waiting_in_expected_order() {
+    if (!expected_) return;
+    std::vector<Index> order = waiting_;
+    std::ranges::stable_sort(order, {}, [this](Index index) { return compiled_.at(index); });
+    evaluator_.prefer(configurations(order));
   }
 
   std::optional<StopReason> reason_to_stop() {
@@ -464,6 +482,8 @@ class Session {
   std::size_t submitted_first_ = 0;
   std::vector<Index> submitted_;  // neither finished nor withdrawn
   std::vector<Index> waiting_;    // compiled, and waiting for the device
+  std::optional<ExpectedTimes> expected_;
+  std::map<Index, double> compiled_;  // the expected times of waiting_, after the compiler's report
 };
 
 }  // namespace
