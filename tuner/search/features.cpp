@@ -4,15 +4,12 @@
 #include <cmath>
 
 namespace tuner::search {
-namespace {
-
 bool are_sizes(const std::vector<Value>& values) {
+  if (values.empty()) return false;
   if (!std::ranges::all_of(values, [](const Value& v) { return v.is_integer() && v.integer() > 0; })) return false;
   const auto [low, high] = std::ranges::minmax_element(values, {}, &Value::integer);
   return high->integer() / 4 >= low->integer();
 }
-
-}  // namespace
 
 Features::Features(const EnumeratedSpace& space) : space_(space) {
   for (std::size_t p = 0; p < space.parameters().size(); ++p) {

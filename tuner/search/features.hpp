@@ -8,7 +8,10 @@
 
 namespace tuner::search {
 
-/// One feature for each parameter with more than one value. Sizes (positive integers over a range of at least 4) become
+/// Positive integers over a range of at least 4.
+bool are_sizes(const std::vector<Value>& values);
+
+/// One feature for each parameter with more than one value. Sizes become
 /// logarithms, other parameters their position in the list of values. One step of an average parameter is about 1.
 class Features {
  public:
