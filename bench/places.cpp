@@ -1,6 +1,6 @@
 // How much does the time of a short kernel depend on where its data and its code lie? Sums the 1024 floats of a page
 // with one block and with a cold L2: on some pages of one buffer, and as loaded some times. Prints medians of 101
-// samples, in us, and for pages the clock cycles of a load from L2. Another process has other times: run it again.
+// samples. Another process has other times: run it again.
 
 #include <algorithm>
 #include <cstddef>
@@ -70,8 +70,8 @@ double median_us(Backend& backend, const Module& module, DevicePointer page, Dev
 
 void print_range(std::string_view what, std::vector<double> times) {
   std::ranges::sort(times);
-  fmt::print("\n{}: least {:.2f} us, first quartile {:.2f}, third quartile {:.2f}, most {:.2f}\n\n", what,
-             times.front(), times[kPlaces / 4], times[kPlaces * 3 / 4], times.back());
+  fmt::print("{}: least {:.2f} us, first quartile {:.2f}, third quartile {:.2f}, most {:.2f}\n", what, times.front(),
+             times[kPlaces / 4], times[kPlaces * 3 / 4], times.back());
 }
 
 int run() {
@@ -81,12 +81,8 @@ int run() {
   backend->fill_bytes(pages->address(), 0, pages->bytes());
 
   std::vector<double> times;
-  fmt::print("| page | us | cycles of a load |\n| --- | ---: | ---: |\n");
-  for (std::size_t i = 0; i < kPlaces; ++i) {
-    const DevicePointer page = pages->address() + i * kStepBytes;
-    times.push_back(median_us(*backend, *modules.front(), page, sum->address()));
-    fmt::print("| {} | {:.2f} | {:.0f} |\n", i, times.back(), backend->load_cycles(page, kPageBytes).value_or(0));
-  }
+  for (std::size_t i = 0; i < kPlaces; ++i)
+    times.push_back(median_us(*backend, *modules.front(), pages->address() + i * kStepBytes, sum->address()));
   print_range("places of the data", std::move(times));
 
   times.clear();

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,10 +29,6 @@ namespace bench::truth {
 namespace {
 
 constexpr std::size_t kSamples = 51;
-
-/// The time of a call on less data depends on their place, so it is timed at so many places, so often at each.
-constexpr std::size_t kMostBytesOfPlaces = std::size_t{256} << 10;
-constexpr std::size_t kPlaces = 32, kSamplesOfPlace = 9;
 
 void check_status(tuner_status status) {
   if (status != TUNER_OK) throw tuner::Error(tuner_last_error());
@@ -72,12 +67,6 @@ class Call {
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-
-  std::size_t bytes() const {
-    std::size_t all = 0;
-    for (const auto& memory : memory_) all += memory->bytes();
-    return all;
-  }
 
   void operator()(tuner_stream stream) const {
     tuner_call call = TUNER_CALL;
@@ -127,23 +116,19 @@ std::vector<double> by_the_clock(const std::function<void()>& call) {
 }
 
 #ifdef TUNER_BENCH_TIMES_BY_EVENTS
-/// The mean of the first and the third quartile of the medians of all \p calls: half of the places are near.
-double by_events(std::span<const std::unique_ptr<Call>> calls, int device) {
+std::vector<double> by_events(const Call& call, int device) {
   check(cudaSetDevice(device), "cudaSetDevice");
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   GpuClock clock(stream);
-  std::vector<std::function<void()>> work;
-  for (const auto& call : calls) work.emplace_back([&call, stream] { (*call)(stream); });
-  work.front()();  // looks up and loads
-  std::vector<double> medians;
-  for (const auto& samples : clock.interleaved(work, calls.size() == 1 ? kSamples : kSamplesOfPlace))
-    medians.push_back(1e3 * tuner::median(samples));
-  std::ranges::sort(medians);
-  return (medians[medians.size() / 4] + medians[medians.size() * 3 / 4]) / 2;
+  const std::function<void()> work = [&] { call(stream); };
+  work();  // looks up and loads
+  std::vector<double> samples = clock.interleaved({&work, 1}, kSamples).front();
+  for (double& one : samples) one *= 1e3;
+  return samples;
 }
 #else
-double by_events(std::span<const std::unique_ptr<Call>>, int) {
+std::vector<double> by_events(const Call&, int) {
   throw tuner::Error("served calls are not timed on a GPU: this program was built without nvcc");
 }
 #endif
@@ -157,17 +142,15 @@ int print_served(const std::string& text, const std::string& device) {
   Problem problem = Problem::parse(text);
   problem.kernel = tuner::KernelLibrary::place_of(problem.spec);
   const std::unique_ptr<tuner::Backend> backend = tuner::open_backend(chosen);
-  std::vector<std::unique_ptr<Call>> calls;
-  calls.push_back(std::make_unique<Call>(*backend, problem));
-  const Call& call = *calls.front();
+  const Call call(*backend, problem);
+  std::vector<double> ns;
   if (tuner::traits(chosen.key).is_gpu) {
-    if (call.bytes() <= kMostBytesOfPlaces)
-      while (calls.size() < kPlaces) calls.push_back(std::make_unique<Call>(*backend, problem));
-    fmt::print("{}\n", by_events(calls, chosen.index));
+    ns = by_events(call, chosen.index);
   } else {
     call(nullptr);
-    fmt::print("{}\n", tuner::median(by_the_clock([&] { call(nullptr); })));
+    ns = by_the_clock([&] { call(nullptr); });
   }
+  fmt::print("{}\n", tuner::median(ns));
   return 0;
 }
 

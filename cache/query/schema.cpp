@@ -44,7 +44,7 @@ std::string create_table(const char* constraints) {
                      kTable<Record>, columns.text, constraints);
 }
 
-/// tests/cache/schema_8.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
+/// tests/cache/schema_9.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
 /// Nothing uses the column first_size.
 std::string wisdom_schema() {
   return create_table<SessionRecord>(",\n  UNIQUE(session)") +
@@ -63,6 +63,11 @@ std::string wisdom_schema() {
          "CREATE INDEX quarantine_device ON quarantine(device_key, source, kernel, quarantined, place);\n"
          "CREATE INDEX miss_problem ON miss(kernel, choices, sizes_from, device_key);\n";
 }
+
+/// The last version before this one, and the column that `best` had not. Its files can be read.
+constexpr int kReadableVersion = 8;
+constexpr std::string_view kNewColumn = "  effort TEXT NOT NULL,\n";
+static_assert(kReadableVersion == kSchemaVersion - 1);
 
 /// Name and SQL text of the tables and indices.
 std::map<std::string, std::string> definitions(SQLite::Database& db) {
@@ -124,11 +129,20 @@ Contents inspect(SQLite::Database& db) {
   return word(db, "PRAGMA encoding") == "UTF-8" ? Contents::ours : Contents::foreign;
 }
 
+bool read_as_this_version(SQLite::Database& db) {
+  if (version_of(db) != kReadableVersion) return false;
+  db.exec("CREATE TEMP VIEW best AS SELECT *, '' AS effort FROM main.best");
+  return true;
+}
+
 std::string other_version(SQLite::Database& db) {
   const int version = version_of(db);
   if (version > kSchemaVersion) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kSchemaVersion);
   }
+  if (version == kReadableVersion)
+    return fmt::format("it was written by an older tuner (format {}, this one writes {}); `tune db import` reads it",
+                       version, kSchemaVersion);
   return fmt::format(
       "it was written by an older tuner (format {}, this one reads {}). Write its results to a file with that tuner's "
       "`tune export --all`, and read the file with `tune db import`",
@@ -149,7 +163,9 @@ std::vector<std::string> wrong_definitions(SQLite::Database& db) {
   std::vector<std::string> wrong;
   if (version_of(db) > kSchemaVersion) return wrong;
   const auto present = definitions(db);
-  for (const auto& [name, text] : wanted_definitions()) {
+  const bool is_older = version_of(db) == kReadableVersion;
+  for (auto [name, text] : wanted_definitions()) {
+    if (is_older && name == kTable<BestRecord>) text.erase(text.find(kNewColumn), kNewColumn.size());
     const auto at = present.find(name);
     if (at == present.end())
       wrong.push_back(fmt::format("table or index '{}' is missing", name));

@@ -107,9 +107,9 @@ std::optional<BestRecord> SessionWriter::best() {
   return store_.read([&] { return stored(store_, BestRecord{record_.key, {}, {}}); });
 }
 
-void SessionWriter::set_best(const std::string& configuration, const std::string& checked) {
+void SessionWriter::set_best(const std::string& configuration, const BestOrigin& origin) {
   store_.try_file_again();
-  commit([&store = store_, key = record_.key, configuration, checked] {
+  commit([&store = store_, key = record_.key, configuration, origin] {
     Quarantine quarantine(key.device.key, key.kernel, {key.problem});
     if (const auto reason = quarantine.reason_against(store, configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
@@ -125,7 +125,8 @@ void SessionWriter::set_best(const std::string& configuration, const std::string
     best.samples = std::max<std::int64_t>(1, std::ssize(t.samples_ns));
     best.measured_ms = t.created_ms;
     if (t.resources) best.target = t.resources->target;
-    best.checked = prose(checked);
+    best.checked = prose(origin.checked);
+    best.effort = origin.effort;
     put(store, best);
   });
 }

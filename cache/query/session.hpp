@@ -25,6 +25,12 @@ struct SessionSource {
   std::string origin = "tune";  ///< "tune", "first use"
 };
 
+/// How a best configuration was found: members of BestRecord.
+struct BestOrigin {
+  std::string effort = {};
+  std::string checked = {};
+};
+
 /// A background thread commits the trials. Each commit takes all trials that came while the last one waited for the
 /// disk. add() never waits, and a kill -9 loses only trials that are not yet committed. Trouble with the file goes to
 /// the database's warning sink, and writing continues in memory. \p database must outlive the writer. Thread-safe.
@@ -44,8 +50,7 @@ class SessionWriter {
   std::optional<BestRecord> best();
   /// Makes \p configuration the best known for this session's kernel source, problem, device and environment. Throws
   /// CacheError unless this or an earlier session stored a verified, finished measurement of it for exactly these.
-  /// \p checked: BestRecord::checked.
-  void set_best(const std::string& configuration, const std::string& checked = {});
+  void set_best(const std::string& configuration, const BestOrigin& origin = {});
   /// Flushes and marks the session as finished. \p spent: SessionRecord::spent.
   void finish(std::string spent = {});
   const std::string& uuid() const { return record_.uuid; }

@@ -106,6 +106,7 @@ class Store {
     std::string reason;
     const char* suffix = nullptr;  ///< for its new name, if a new file would help
     bool for_now = false;          ///< another try may succeed
+    bool is_sound = false;         ///< it is only of an older version
   };
 
   struct Transaction;

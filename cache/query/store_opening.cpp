@@ -40,6 +40,10 @@ bool nobody_writes(const fs::path& file) {
          !fs::exists(file.string() + "-journal", error);
 }
 
+bool is_readable(SQLite::Database& db, Contents contents) {
+  return contents == Contents::ours || (contents == Contents::older && read_as_this_version(db));
+}
+
 }  // namespace
 
 void Store::connect(int flags) {
@@ -64,7 +68,7 @@ void Store::open_file() {
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto refusal = open_once();
     if (!refusal) return;
-    if (refusal->suffix != nullptr) {
+    if (refusal->suffix != nullptr && !refusal->is_sound) {
       // One failed read or allocation looks like damage, too.
       const Finding finding = examine_twice(file_, patience_.limit);
       if (finding == Finding::sound) continue;
@@ -97,9 +101,12 @@ std::optional<Store::Refusal> Store::open_once() {
     const auto state = inspect(*connection_);
     if (state == Contents::foreign) return Refusal{kNoDatabase, "foreign"};
     if (state == Contents::newer || state == Contents::older) {
-      const auto reason = other_version(*connection_) + "; it is left as it is";
+      const bool may_move =
+          state == Contents::older && is_users_own && sqlite3_db_readonly(connection_->getHandle(), "main") == 0;
+      std::string reason = other_version(*connection_);
       close();
-      return Refusal{reason};
+      if (may_move) return Refusal{.reason = std::move(reason), .suffix = "older", .is_sound = true};
+      return Refusal{reason + "; it is left as it is"};
     }
     if (cache::is_frozen(*connection_))
       return Refusal{"it is frozen: every process of a job gets the same answers from it"};
@@ -180,7 +187,7 @@ std::optional<Store::Refusal> Store::open_to_read() {
     state = inspect(*connection_);
   }
   if (state == Contents::empty || state == Contents::foreign) return Refusal{kNoDatabase};
-  if (state != Contents::ours) return Refusal{other_version(*connection_)};
+  if (!is_readable(*connection_, *state)) return Refusal{other_version(*connection_)};
   if (cache::is_frozen(*connection_)) return open_copy();
   if (!quick_check()) return Refusal{"it is damaged", "corrupt"};
   return std::nullopt;
@@ -199,7 +206,7 @@ std::optional<Store::Refusal> Store::open_copy() {
   limit_work(*connection_, patience_);
   const Contents state = inspect(*connection_);
   if (state == Contents::empty || state == Contents::foreign) return Refusal{kNoDatabase};
-  if (state != Contents::ours) return Refusal{other_version(*connection_)};
+  if (!is_readable(*connection_, state)) return Refusal{other_version(*connection_)};
   if (!cache::is_frozen(*connection_)) return Refusal{kNotFrozen};
   if (!database || !has_its_definitions(*connection_)) return Refusal{kFrozenIsDamaged};
   return std::nullopt;

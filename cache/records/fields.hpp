@@ -134,6 +134,7 @@ void visit_fields(Like<BestRecord> auto& r, auto&& field) {
   field("measured", r.measured_ms, kInstant);
   field("target", r.target, kOptional);
   field("checked", r.checked, kOptional | kProse);
+  field("effort", r.effort, kOptional);
 }
 
 void visit_identity(Like<QuarantineRecord> auto& r, auto&& field) {

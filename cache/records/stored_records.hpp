@@ -167,6 +167,7 @@ struct BestRecord : Context, TimeRecord {
   std::int64_t measured_ms = 0;
   std::string target = {};   ///< ResourceRecord::target of the measured code
   std::string checked = {};  ///< how it was checked besides its results: `host`, or `no: why`; empty: unknown
+  std::string effort = {};   ///< a word for what its search spent; empty: unknown
 };
 
 /// A configuration that crashed or hung the process that ran it for \p problem. Until the quarantine is lifted, it is

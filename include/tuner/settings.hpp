@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <tuner/effort.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner {
@@ -39,6 +40,9 @@ struct Settings {
   TuneOnMiss tune = TuneOnMiss::automatic;
   /// $TUNER_TUNE_TIME, in seconds, overrides it.
   std::chrono::duration<double> tuning_time{2.0};
+  /// How much tune() spends, unless its options say more. `none`: calls do not tune either, whatever `tune` says.
+  /// $TUNER_EFFORT=none|quick|normal|thorough overrides it.
+  Effort effort = Effort::normal;
   /// "auto": the GPU of the current context, else the first GPU, else the host. "cuda", "host", or the ordinal of a
   /// GPU, such as "0", which threads without a current context use. $TUNER_DEVICE overrides it.
   std::string device = "auto";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <tuner/effort.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/problem.hpp>
 #include <tuner/use.hpp>
@@ -17,11 +18,15 @@
 namespace tuner {
 inline namespace TUNER_ABI {
 
-/// If a stored result answers the request, nothing is measured. It does not if a limit here goes beyond what earlier
-/// searches spent and the space has more: then the search continues.
+/// If a stored result answers the request, nothing is measured. It does not if the effort, or a limit here, goes beyond
+/// what earlier searches spent and the space has more: then the search continues.
 struct TuneOptions {
-  std::optional<std::chrono::duration<double>> wall_time;  ///< when the search ends; none: the strategy decides
-  std::optional<std::size_t> trials;                       ///< at least 1; none: the strategy decides
+  /// How much is spent. Nothing: Settings::effort. With Effort::none and no result for exactly this problem, the answer
+  /// is the configuration that is known for a similar one, or the default, without a time.
+  std::optional<Effort> effort;
+  /// For experts, in place of an effort: when the search ends. Throws Error beside `effort`.
+  std::optional<std::chrono::duration<double>> wall_time;
+  std::optional<std::size_t> trials;  ///< the same; at least 1
   std::string strategy = "auto";
   std::uint64_t seed = 1;
   /// How the program uses the kernel. Each use has its own results. Throws Error for Use::stream and Use::graph on
@@ -57,6 +62,7 @@ struct TuneResult {
   std::size_t valid = 0;                        ///< configurations that there are for this problem; 0: unknown
   std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
   bool from_cache = false;
+  Effort effort = Effort::normal;  ///< of the answer, as it is stored
   /// The metrics in TuneOptions::metrics, in the units that `tune devices --metrics` lists.
   std::map<std::string, double> metrics;
 };

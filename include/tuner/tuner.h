@@ -89,7 +89,7 @@ typedef struct CUstream_st* tuner_stream;
 
 /// Before the first launch. \p name and \p value: "tune": "auto", "never" or "on_first_use"; "tuning_time": seconds;
 /// "device": "auto", "cuda", "host" or the number of a GPU; "database": a path; "remember_misses": "true" or "false".
-/// tuner/settings.hpp explains them.
+/// "effort": that of tuner_kernel_tune(), as a word of tuner_tune_options. tuner/settings.hpp explains them.
 TUNER_C_API tuner_status tuner_set(const char* name, const char* value);
 /// Each warning is given to \p warn once, in the thread that caused it; null: a line on stderr. \p user is passed on.
 TUNER_C_API tuner_status tuner_on_warning(void (*warn)(const char* message, void* user), void* user);
@@ -249,8 +249,8 @@ typedef struct tuner_result tuner_result;
 
 typedef struct tuner_tune_options {
   size_t bytes;         /* sizeof(tuner_tune_options) */
-  double wall_time_s;   /* when the search ends; 0: the strategy decides */
-  size_t trials;        /* 0: the strategy decides */
+  double wall_time_s;   /* when the search ends, in place of an effort; 0: no such limit */
+  size_t trials;        /* the same, as a number of configurations */
   const char* strategy; /* null: "auto" */
   uint64_t seed;
   int force;           /* measure even if the answer is known */
@@ -260,10 +260,11 @@ typedef struct tuner_tune_options {
   /* After every trial, in the thread that called tuner_kernel_tune(). Any value but 0 stops the tuning early. */
   int (*on_trial)(size_t finished, double best_ns, void* user);
   void* user;
-  const char* use; /* how the program uses the kernel: see tuner_kernel_used_as(); null: "single" */
+  const char* use;    /* how the program uses the kernel: see tuner_kernel_used_as(); null: "single" */
+  const char* effort; /* "none", "quick", "normal", "thorough"; null: tuner_set("effort", …), unless there is a limit */
 } tuner_tune_options;
 #define TUNER_TUNE_OPTIONS \
-  { sizeof(tuner_tune_options), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(tuner_tune_options), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct tuner_run_options {
   size_t bytes;              /* sizeof(tuner_run_options) */

@@ -43,19 +43,6 @@ TEST_F(SamplerTest, StopsAtTheMinimumWhenTheKernelIsQuiet) {
   EXPECT_GE(result.high_ns, result.median_ns);
 }
 
-TEST_F(SamplerTest, TellsTheMeanOfTwoPlacesOfTheData) {
-  const testing::FakeModule other(Image{{}, {{"there", "there", {}}}, {}});
-  const std::vector<Launch> there{{&other, 0, {}, {}}};
-  backend.next_sample = [](const std::string& expression, std::size_t) {
-    return Sample{expression == "there" ? 5000.0 : 4000.0, 0};
-  };
-  TimedWork work{launches};
-  work.elsewhere = there;
-  Sampler sampler(backend, options);
-  const Measurement result = std::get<Measurement>(sampler.measure(work, 0, 1e-6, [](double) {}));
-  EXPECT_EQ(result.median_ns, 4500);
-}
-
 TEST_F(SamplerTest, TakesMoreSamplesOfANoisyKernelUntilTheIntervalIsNarrow) {
   backend.next_sample = [](const std::string&, std::size_t i) {
     return Sample{1e6 + 3e4 * (double((i * 37) % 101) / 101 - 0.5), 0};

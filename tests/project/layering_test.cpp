@@ -92,7 +92,7 @@ std::string_view include_name(std::string_view path) {
 std::string room_of(std::string_view path) {
   path = include_name(path);
   const std::string folder = fs::path(path).parent_path().string();
-  if (path == "tuner/error.hpp" || path == "tuner/use.hpp" || path == "tuner/version.hpp")
+  if (path == "tuner/effort.hpp" || path == "tuner/error.hpp" || path == "tuner/use.hpp" || path == "tuner/version.hpp")
     return "errors";  // for everybody
   if (folder == "tuner") return "api";
   for (std::string at = folder; !at.empty(); at = fs::path(at).parent_path().string())

@@ -246,6 +246,17 @@ __global__ void lengths(const float4* p, const Step* s, float* y, int n) {
         ran = self.axpy.run([500], {"block": 128}, T="double")
         self.assertEqual((ran.configuration, ran.launches[0]["block"][0]), ("block=128", 128))
 
+    def test_efforts_are_ordered_and_a_result_of_more_answers(self):
+        nothing = self.axpy.tune([440], effort="none")
+        self.assertEqual((nothing.from_cache, nothing.effort, nothing.median_ns), (True, "none", 0))
+        tuned = self.axpy.tune([440], effort="thorough")
+        self.assertEqual((tuned.from_cache, tuned.effort, tuned.tried), (False, "thorough", 6))
+        self.assertTrue(self.axpy.tune([440], effort="quick").from_cache)
+        with self.assertRaisesRegex(tuner.Error, "did you mean 'quick'"):
+            self.axpy.tune([440], effort="quik")
+        with self.assertRaisesRegex(tuner.Error, "set one of them"):
+            self.axpy.tune([440], effort="quick", budget="5s")
+
     def test_a_program_says_how_it_uses_a_kernel(self):
         self.assertGreater(self.axpy.run([500], use="hot").median_ns, 0)
         for call in (self.axpy.run, self.axpy.tune):

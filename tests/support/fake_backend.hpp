@@ -220,9 +220,6 @@ class FakeBackend : public Backend {
     }
     return result;
   }
-  std::optional<double> load_cycles(DevicePointer from, std::size_t) override {
-    return cycles ? std::optional(cycles(from)) : std::nullopt;
-  }
   /// Runs two passes and returns 3 for each metric, unless why_no_counters is set.
   CountResult collect(std::span<const Launch> launches, const CountRequest& request) override {
     counted.push_back({expression(launches.front()), taken, request.cold});
@@ -262,7 +259,6 @@ class FakeBackend : public Backend {
   std::optional<std::int64_t> resident_clusters;
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
-  std::function<double(DevicePointer)> cycles;              // of a load; null: all places are alike
   double refills_ns = 0;                                    // a sample without launches
   std::function<bool(DevicePointer, std::size_t)> refuses;  // to read
   std::vector<SampleRequest> requests;

@@ -320,9 +320,6 @@ class Backend {
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
   /// Without \p launches, a sample is the time of its refills.
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
-  /// The mean time, in clock cycles, of a load of some of these \p bytes from L2, for the block of a launch that has
-  /// one. Parts of a GPU's L2 lie at different distances. nullopt: all places are alike.
-  virtual std::optional<double> load_cycles(DevicePointer /*from*/, std::size_t /*bytes*/) { return std::nullopt; }
   /// Counts \p request.metrics over one run of all \p launches together. They must have run before. Each pass runs them
   /// once, serialised and not timed, with L2 as for cold samples. Nothing else may use the device's context meanwhile.
   /// Also Unavailable if the kernel faults; then see usable().

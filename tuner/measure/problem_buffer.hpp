@@ -53,8 +53,7 @@ struct ProblemBuffer {
   std::size_t count = 0;
   std::size_t used = 0;  ///< the set of inputs in use
   GuardedMemory actual;
-  GuardedMemory elsewhere;  ///< the place that is not in use; see ProblemBuffers::find_places()
-  GuardedMemory original;   ///< inout and consumed: the first set of inputs, for Refill; made when it is needed
+  GuardedMemory original;  ///< inout and consumed: the first set of inputs, for Refill; made when it is needed
   std::array<Answer, 2> answers;
   std::vector<FilledNumbers> fills;  ///< one, or one for each field of records
   bool is_filled_by_field = false;

@@ -230,8 +230,6 @@ void ProblemBuffers::move_to(std::uint32_t placement) {
   if (placement_ == placement) return;
   placement_ = placement;
   work_space_for_.reset();
-  give_up_places();
-  has_looked_for_places_ = false;
   for (ProblemBuffer& buffer : buffers_) buffer.actual = {};  // all of them first, so that there is room
   for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer)
     if (!buffer->spec->is_work_space()) buffer->actual = allocate(*buffer);
@@ -242,12 +240,10 @@ void ProblemBuffers::restore_inputs() {
   for (ProblemBuffer& buffer : buffers_) {
     if (buffer.spec->is_work_space()) continue;
     buffer.actual.write_guards();
-    if (buffer.elsewhere.is_made()) buffer.elsewhere.write_guards();
     if (buffer.spec->is_output()) buffer.answer().expected.write_guards();
     if (!buffer.spec->is_input()) continue;
     buffer.fill(buffer.actual);
     if (buffer.is_read_only()) buffer.answer().fingerprint = buffer.fingerprint(buffer.actual);
-    if (buffer.elsewhere.is_made()) buffer.fill(buffer.elsewhere);
   }
 }
 
@@ -335,8 +331,7 @@ std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
   std::ptrdiff_t offset = 0;
   std::size_t least = kFarBytes;
   for (const ProblemBuffer& buffer : buffers_) {
-    for (const GuardedMemory* region :
-         {&buffer.actual, &buffer.elsewhere, &buffer.answers[0].expected, &buffer.answers[1].expected}) {
+    for (const GuardedMemory* region : {&buffer.actual, &buffer.answers[0].expected, &buffer.answers[1].expected}) {
       if (!region->is_made()) continue;
       const auto from_start = static_cast<std::ptrdiff_t>(address - region->data());
       const auto bytes = static_cast<std::ptrdiff_t>(region->bytes());
@@ -379,12 +374,8 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
 bool ProblemBuffers::inputs_intact() {
   return std::ranges::all_of(buffers_, [&](const ProblemBuffer& buffer) {
     if (buffer.spec->is_work_space()) return true;  // reset() fills it again
-    if (buffer.spec->is_output() && buffer.answer().expected.broken()) return false;
-    const auto is_intact = [&](const GuardedMemory& region) {
-      return !region.is_made() || (!region.broken() && (!buffer.is_read_only() ||
-                                                        buffer.fingerprint(region) == buffer.answer().fingerprint));
-    };
-    return is_intact(buffer.actual) && is_intact(buffer.elsewhere);
+    if (buffer.actual.broken() || (buffer.spec->is_output() && buffer.answer().expected.broken())) return false;
+    return !buffer.is_read_only() || buffer.fingerprint(buffer.actual) == buffer.answer().fingerprint;
   });
 }
 

@@ -85,13 +85,6 @@ class ProblemBuffers {
   /// Allocates the buffers of launches anew, if \p placement is another number than before: in the opposite order, and
   /// with an offset that depends on the number.
   void move_to(std::uint32_t placement);
-  /// Gives each buffer a second place if all are small, unless they have them. One half of L2 is nearer to a block than
-  /// the other, so the time of a launch on a few pages depends on where they lie. The two places of a buffer are at the
-  /// first and the third quartile of some. Does nothing where all places are alike, or without room.
-  void find_places();
-  bool has_two_places() const { return has_two_places_; }
-  /// Uses the nearer places, 0, or the others, 1. Precondition: has_two_places(), or \p which is 0.
-  void use_place(std::size_t which);
   /// Allocates work space for \p configuration.
   void size_work_space(const Configuration& configuration);
   /// The configuration of the last call of size_work_space(); nullopt: none.
@@ -159,8 +152,6 @@ class ProblemBuffers {
   Argument argument(const BoundArgument& bound, const Configuration& configuration, bool reference) const;
   HostBuffers copies(bool reference) const;
   GuardedMemory allocate(const ProblemBuffer& buffer);
-  bool choose_places(ProblemBuffer& buffer);
-  void give_up_places();
   void reset_work_space(const ProblemBuffer& buffer);
   void read_answer(ProblemBuffer& buffer, const FilledBy& by) const;
   void choose_tolerances(ProblemBuffer& buffer) const;
@@ -180,8 +171,6 @@ class ProblemBuffers {
   const VerifyProblem problem_;
   std::uint64_t regions_ = 0;  // number of allocations so far
   std::uint32_t placement_ = 0;
-  bool has_looked_for_places_ = false, has_two_places_ = false;
-  std::size_t place_ = 0;  // in use
   std::vector<ProblemBuffer> buffers_;
   /// In the order of the spec.
   struct Texture {

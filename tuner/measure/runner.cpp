@@ -113,14 +113,8 @@ Runner::Ready Runner::ready(const ProblemBuffers& problem, const std::vector<Res
 Runner::Ready Runner::ready(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                             const Module& module) const {
   problem.size_work_space(configuration);
-  const std::vector<ResolvedLaunch> launches = resolve_launches(spec_, problem.size(), limits(), configuration);
-  Ready here = ready(problem, launches, image, module, configuration, false);
-  if (problem.has_two_places() && here.prepare.empty() && here.untimed.empty()) {
-    problem.use_place(1);
-    here.elsewhere = ready(problem, launches, image, module, configuration, false).timed;
-    problem.use_place(0);
-  }
-  return here;
+  return ready(problem, resolve_launches(spec_, problem.size(), limits(), configuration), image, module, configuration,
+               false);
 }
 
 Runner::Ready Runner::ready_reference(const ProblemBuffers& problem) const {

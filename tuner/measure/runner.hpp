@@ -118,7 +118,6 @@ class Runner {
     std::vector<Launch> prepare;
     std::vector<Launch> timed;                           ///< the others that are part of the time
     std::vector<Launch> untimed;                         ///< those that follow
-    std::vector<Launch> elsewhere = {};                  ///< `timed` with the buffers at their second places
     std::shared_ptr<const ModuleState> state = nullptr;  ///< for timed runs; null: it has no variables
     std::optional<Resources> resources = {};
     std::optional<std::string> invalid = {};
@@ -209,7 +208,7 @@ class Runner {
   TimedWork timed_work(const Ready& ready, bool with_state = true);
   std::shared_ptr<const ModuleState> copied(std::span<const Variable> ranges) const;
   std::shared_ptr<const ModuleState> state_of(const Module& module, const Ready& ready) const;
-  std::optional<Outcome> judge_timed_run(const Ready& ready, bool is_elsewhere, bool& was_excused);
+  std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
   Sampler::Announce announce_measuring() const {
     return [this](double limit_s) { announce_kernel(Phase::measure, limit_s); };
   }
@@ -247,10 +246,10 @@ class Runner {
   std::string why_not_tried_;  // the last of them that has no result
   bool hurried_ = false, is_first_ = false, left_out_checks_ = false;
   const std::atomic<bool>* stop_ = nullptr;
-  std::vector<Refill> refills_, refills_elsewhere_;  // of timed_work()
-  int remeasured_ = 0;                               // calls of remeasure()
-  std::set<std::string> right_interleaved_;          // configurations
-  bool blocks_wait_ = false;                         // the kernel ends only if its blocks start in order
+  std::vector<Refill> refills_;              // of timed_work()
+  int remeasured_ = 0;                       // calls of remeasure()
+  std::set<std::string> right_interleaved_;  // configurations
+  bool blocks_wait_ = false;                 // the kernel ends only if its blocks start in order
   std::unique_ptr<Module> reference_module_;
   Image reference_image_;                // its function table only
   std::string no_counters_, no_energy_;  // why they failed the first time; then they are not tried again

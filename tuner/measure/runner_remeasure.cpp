@@ -109,7 +109,6 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   is_first_ = false;  // the evaluation before may have been given up
   announce(Phase::fill, housekeeping_s_);
   problems_.front()->move_to(placement);
-  problems_.front()->find_places();
   double pause_left_s = kThrottleBudgetSeconds;
   std::vector<Contender> contenders(finalists.size());
   for (std::size_t i = 0; i < finalists.size(); ++i) {

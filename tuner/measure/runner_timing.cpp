@@ -88,15 +88,6 @@ TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
   if (ready.state && with_state)
     refills_.insert(refills_.end(), ready.state->refills.begin(), ready.state->refills.end());
   work.refills = refills_;
-  if (of_buffers && !ready.elsewhere.empty()) {
-    problem.use_place(1);
-    refills_elsewhere_ = problem.refills().value_or(std::vector<Refill>{});
-    problem.use_place(0);
-    if (ready.state && with_state)
-      refills_elsewhere_.insert(refills_elsewhere_.end(), ready.state->refills.begin(), ready.state->refills.end());
-    work.elsewhere = ready.elsewhere;
-    work.refills_elsewhere = refills_elsewhere_;
-  }
   if (!of_buffers) {
     work.restore = [this, &ready] {
       announce(Phase::measure, housekeeping_s_);
@@ -105,9 +96,7 @@ TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
     };
   }
   if (has_reference())
-    work.check = [this, &ready, is_elsewhere = !work.elsewhere.empty(), was_excused = false]() mutable {
-      return judge_timed_run(ready, is_elsewhere, was_excused);
-    };
+    work.check = [this, &ready, was_excused = false]() mutable { return judge_timed_run(ready, was_excused); };
   return work;
 }
 
@@ -145,21 +134,16 @@ std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module
   return nullptr;
 }
 
-/// Judges the outputs of the run before, a timed one; \p is_elsewhere: of both places. If the expected outputs were
-/// damaged, nothing can be said, which excuses it once.
-std::optional<Outcome> Runner::judge_timed_run(const Ready& ready, bool is_elsewhere, bool& was_excused) {
+/// Judges the outputs of the run before, a timed one. If the expected outputs were damaged, nothing can be said, which
+/// excuses it once.
+std::optional<Outcome> Runner::judge_timed_run(const Ready& ready, bool& was_excused) {
   ProblemBuffers& problem = *problems_.front();
   store_copies(ready.timed);
   double ignored = 0;
   if (!ready.untimed.empty())
     if (auto failure = run_once(Phase::measure, problem, ready.untimed, ignored, false)) return failure;
   announce(Phase::measure, housekeeping_s_);
-  auto seen = problem.mismatch(0);
-  if (!seen && is_elsewhere) {
-    problem.use_place(1);
-    seen = problem.mismatch(0);
-    problem.use_place(0);
-  }
+  const auto seen = problem.mismatch(0);
   if (!seen || (restore(problem) && !std::exchange(was_excused, true))) return std::nullopt;
   return WrongResult{fmt::format("{}{} on {}", kInTiming, *seen, problem.text())};
 }
@@ -199,7 +183,6 @@ std::optional<Outcome> Runner::judge_after_timing(ProblemBuffers& problem, const
 
 Outcome Runner::judge_and_time(Trial& trial, const Image& image, double best_ns) {
   const Configuration& configuration = trial.configuration;
-  problems_.front()->find_places();
   auto start = Clock::now();
   auto loaded = load(configuration, image);
   trial.times.load = seconds_since(start);

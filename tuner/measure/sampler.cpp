@@ -128,7 +128,7 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
     if (work.restore) work.restore();
     announce(wanted.timeout_s);
     const auto start = Clock::now();
-    SampleResult result = sample(work, part);
+    SampleResult result = backend_.sample(work.launches, part);
     sampling_s += seconds_since(start);
     if (auto* error = std::get_if<LaunchError>(&result)) return Outcome(std::move(*error));
     if (auto* timeout = std::get_if<Timeout>(&result)) return Outcome(std::move(*timeout));
@@ -165,22 +165,6 @@ std::variant<Sampler::Group, Outcome> Sampler::take(const TimedWork& work, const
   if (!clocks.empty()) clocks_.push_back(median(clocks));
   if (clocks_.size() > 32) clocks_.pop_front();
   return group;
-}
-
-/// Samples at the places of \p work; each is the mean over them.
-SampleResult Sampler::sample(const TimedWork& work, const SampleRequest& part) {
-  SampleResult here = backend_.sample(work.launches, part);
-  auto* const samples = std::get_if<std::vector<Sample>>(&here);
-  if (work.elsewhere.empty() || samples == nullptr) return here;
-  SampleRequest other = part;
-  other.refills = work.refills_elsewhere;
-  other.samples = samples->size();
-  SampleResult there = backend_.sample(work.elsewhere, other);
-  const auto* const others = std::get_if<std::vector<Sample>>(&there);
-  if (others == nullptr) return there;
-  samples->resize(std::min(samples->size(), others->size()));
-  for (std::size_t i = 0; i < samples->size(); ++i) (*samples)[i].ns = ((*samples)[i].ns + (*others)[i].ns) / 2;
-  return here;
 }
 
 /// Samples the refills of \p part by themselves, right after \p samples, so that both meet the same clock.
@@ -263,8 +247,6 @@ Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, co
   const bool may_abandon = best_ns > 0 && options_.abandon_factor > 0;
   const std::size_t few = at_most(options_.abandon_samples, is_clear, kFewestOnSharedCores);
   const std::size_t first = may_abandon ? std::clamp<std::size_t>(few, 1, min_samples) : min_samples;
-  // A narrower interval says nothing more, as other places of code and data change the time by more than its width.
-  const double least_width_ns = traits(backend_.device().key).is_gpu ? kPlacementNs / 2 : 0;
   double pause_left_s = kThrottleBudgetSeconds;
   Measurement measurement;
   std::vector<double> clocks;
@@ -295,14 +277,11 @@ Outcome Sampler::measure(const TimedWork& work, double best_ns, double run_s, co
     }
     const double width =
         measurement.median_ns > 0 ? (measurement.high_ns - measurement.low_ns) / measurement.median_ns : 0;
-    const double target = measurement.median_ns > 0
-                              ? std::max(options_.target_width, least_width_ns / measurement.median_ns)
-                              : options_.target_width;
-    measurement.converged = width <= target;
+    measurement.converged = width <= options_.target_width;
     const double spent = seconds_since(start);
     if (measurement.converged || n >= max_samples || spent >= options_.max_seconds) return measurement;
     const double sample_s = seconds_since(group_start) / double(next);
-    next = std::min(still_missing(n, width, target), max_samples - n);
+    next = std::min(still_missing(n, width, options_.target_width), max_samples - n);
     if (sample_s > 0)
       next = std::max<std::size_t>(std::min(next, std::size_t((options_.max_seconds - spent) / sample_s)), 1);
   }

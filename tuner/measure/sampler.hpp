@@ -49,10 +49,6 @@ struct TimedWork {
   std::span<const Launch> launches;
   std::span<const Launch> prepare = {};  ///< SampleRequest::prepare
   std::span<const Refill> refills = {};  ///< SampleRequest::refills
-  /// The same launches with their data at another place (ProblemBuffers::find_places()), and the refills there. If they
-  /// are set, a sample is the mean of a run here and one there.
-  std::span<const Launch> elsewhere = {};
-  std::span<const Refill> refills_elsewhere = {};
   /// If set, called before each sample, for memory that `refills` cannot write. Samples are then taken one by one.
   std::function<void()> restore = nullptr;
   /// If set, returns what is wrong after the last run.
@@ -98,7 +94,6 @@ class Sampler {
 
  private:
   SampleRequest request(const TimedWork& work, std::size_t samples, SampleRuns batch, double run_s) const;
-  SampleResult sample(const TimedWork& work, const SampleRequest& part);
   /// \p at_once: the most samples between two calls of \p announce. \p without_refills: their time is taken off.
   std::variant<Group, Outcome> take(const TimedWork& work, const SampleRequest& wanted, double& pause_left_s,
                                     const Announce& announce,

@@ -220,6 +220,7 @@ Json json_best(const Tuning& tuning) {
     json["reference"] = shown(conditions["reference"].get<std::string>());
   if (!best.checked.empty()) json["checked"] = shown(best.checked);
   if (!best.target.empty()) json["target"] = shown(best.target);
+  if (!best.effort.empty()) json["effort"] = shown(best.effort);
   if (const auto row = row_of(tuning, best.configuration)) json["row"] = *row;
   return json;
 }

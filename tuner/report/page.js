@@ -96,7 +96,7 @@ function answerPart(view) {
   const text = view.bestNs > 0 ? (view.isTime ? showTime(view.bestNs, 4) : view.show(view.bestFirst)) : "no result", parts = text.split(THIN);
   // In other uses than by itself, a launch that does nothing costs less.
   const floor = view.kernel.objective === "time" && view.bestNs < 5 * device.launch_ns ? "of which " + showTime(device.launch_ns, 3) + " are a launch that does nothing" : "";
-  const give = best ? [floor, showInterval(best.median_ns, best.low_ns, best.high_ns), plural(best.samples, "sample") + (!trials ? "" : view.best.final >= 0 ? " as a finalist" : " in the search"), best.reference ? "verified against the " + best.reference : "", best.target ? "for " + best.target : "", when].filter(Boolean).join(", ")
+  const give = best ? [floor, showInterval(best.median_ns, best.low_ns, best.high_ns), plural(best.samples, "sample") + (!trials ? "" : view.best.final >= 0 ? " as a finalist" : " in the search"), best.reference ? "verified against the " + best.reference : "", best.target ? "for " + best.target : "", best.effort ? "effort " + best.effort : "", when].filter(Boolean).join(", ")
                     : view.bestRow >= 0 ? "the fastest so far; the finalists have not been measured against each other" : "nothing was measured and verified";
   const pairs = best ? best.text.split(" ").filter(Boolean).map((one) => [one.split("=")[0], one.slice(one.indexOf("=") + 1)]) : view.bestRow >= 0 ? trials.parameters.map((one) => [one.name, String(trials.value(one, view.bestRow))]) : [];
   return html("section", {id: "answer", class: "answer" + (pairs.length ? " wide" : ""), "aria-labelledby": "title", tabindex: -1},

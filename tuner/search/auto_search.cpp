@@ -257,7 +257,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
 }
 
 std::optional<double> Auto::improvement_probability(double factor) {
-  if (history_.fresh_count() == 0) return 0;
+  if (history_.fresh_count() == 0) return std::nullopt;  // the search ends by itself when all that was proposed ended
   // A lower bound, however sure the model is. After m results without an improvement, the next one improves with a
   // probability of about 1 / (m + 2) (Laplace's rule of succession).
   const double record = 1 / (static_cast<double>(history_.known().size() - improved_at_) + 2);

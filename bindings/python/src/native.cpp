@@ -336,7 +336,8 @@ class Kernel {
   }
   std::string tune(const Numbers& sizes, const std::string& choices, double wall_time_s, std::size_t trials,
                    const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
-                   const std::string& metrics, const std::string& use, nb::object on_trial) const {
+                   const std::string& metrics, const std::string& use, const std::string& effort,
+                   nb::object on_trial) const {
     Trials told{std::move(on_trial), {}};
     tuner_tune_options options = TUNER_TUNE_OPTIONS;
     options.wall_time_s = wall_time_s;
@@ -348,6 +349,7 @@ class Kernel {
     options.check_on_host = check_on_host;
     options.metrics = or_null(metrics);
     options.use = c_text(use);
+    options.effort = or_null(effort);
     options.on_trial = Trials::tell;
     options.user = &told;
     tuner_result* result = nullptr;
@@ -518,6 +520,6 @@ NB_MODULE(_native, module) {
       .def("prepare", &Kernel::prepare)
       .def("explain", &Kernel::explain)
       .def("tune", &Kernel::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("run", &Kernel::run);
 }

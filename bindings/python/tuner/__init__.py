@@ -4,7 +4,7 @@
     tuner.reduce(x)                       # the sum, with the best known kernel for this device, type and size
     k = tuner.Kernel("axpy.cu")           # your own kernel file
     k(2.0, x, y)                          # launched with its best known configuration
-    k.tune([x.size], budget="30s")        # measured, verified and stored; later processes use the result
+    k.tune([x.size], effort="quick")      # measured, verified and stored; later processes use the result
 
 NumPy's arrays are in the host's memory: with TUNER_DEVICE=host, or without a GPU, kernels run on the CPU.
 """
@@ -129,6 +129,8 @@ class TuneResult(_Result):
     failures: dict
     """How many configurations failed, by kind: compile, launch, timeout, wrong, invalid."""
     from_cache: bool
+    effort: str
+    """How much was spent on it: none, quick, normal or thorough."""
     metrics: dict
 
     def __str__(self):
@@ -156,7 +158,7 @@ class RunResult(_Result):
 
 
 def _seconds(budget):
-    """`30`, `"30s"`, `"5m"`; None: 0, the strategy decides."""
+    """`30`, `"30s"`, `"5m"`; None: 0, no limit."""
     if budget is None:
         return 0.0
     try:
@@ -241,11 +243,12 @@ class Kernel:
         with _arrays.while_read(arguments):
             self._native.prepare(*self._call(sizes, arguments, stream), _whole("captures", captures, 0, 2**64 - 1))
 
-    def tune(self, sizes, *, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
+    def tune(self, sizes, *, effort=None, budget=None, trials=0, strategy="", seed=1, force=False, isolated=False, check_on_host=False,
              metrics=(), use="single", on_trial=None, **choices):
         """Finds and stores the best configuration for these sizes and choices (`T="float"`): a TuneResult.
 
-        `budget`: a time, such as "30s"; `trials`: a number of configurations. Without them (None, 0) the strategy decides.
+        `effort`: "none" (nothing is measured), "quick", "normal" or "thorough"; None: the setting "effort". Experts limit the
+        search by `budget`, a time such as "30s", or `trials`, a number of configurations, in its place.
         `isolated`: run configurations in worker processes, which take the faults. On a GPU, kernels that are verified on
         problems of tuner's own choice always run there.
         `use`: as for a kernel; each use has results of its own.
@@ -254,11 +257,11 @@ class Kernel:
         """
         if on_trial is None and _display.is_watched():
             with _display.Progress(self.name) as on_trial:
-                return self.tune(sizes, budget=budget, trials=trials, strategy=strategy, seed=seed, force=force, isolated=isolated,
+                return self.tune(sizes, effort=effort, budget=budget, trials=trials, strategy=strategy, seed=seed, force=force, isolated=isolated,
                                  check_on_host=check_on_host, metrics=metrics, use=use, on_trial=on_trial, **choices)
         trials, seed = _whole("trials", trials, 0, 2**64 - 1), _whole("seed", seed, 0, 2**64 - 1)
         text = self._native.tune(_integers(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
-                                 check_on_host, ",".join(metrics), use, on_trial)
+                                 check_on_host, ",".join(metrics), use, effort or "", on_trial)
         return TuneResult(**json.loads(text))
 
     def run(self, sizes, configuration="", *, verify=True, metrics=(), use="single", **choices):

@@ -191,14 +191,14 @@ TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
 
 TEST_F(HostileDatabase, TextInAnotherEncodingIsNoWisdom) {
   execute(file, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE best(kernel TEXT); PRAGMA application_id = " +
-                    std::to_string(kApplicationId) + "; PRAGMA user_version = 524296");
+                    std::to_string(kApplicationId) + "; PRAGMA user_version = 589833");
   EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("it is not a wisdom database"));
 }
 
 TEST_F(HostileDatabase, ValuesWithoutOrderAreNotSearchedForEver) {
   make();
   execute(file,
-          "PRAGMA user_version = 262153; PRAGMA writable_schema = ON; "  // of a newer tuner, in its own way
+          "PRAGMA user_version = 262243; PRAGMA writable_schema = ON; "  // of a newer tuner, in its own way
           "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')') WHERE name = 'best'");
   execute(file, "UPDATE best SET compute_capability = 'any'");  // text is greater than all numbers, and taken for 0
   auto database = Database::open_read_only(file, warnings.options());

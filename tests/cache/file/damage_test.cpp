@@ -119,12 +119,64 @@ TEST_F(SomebodysFile, IsNeitherRenamedNorWrittenWhateverItIs) {
 }
 
 TEST_F(SomebodysFile, OfAnOlderTunerIsLeftAloneAndSaysHowItsResultsComeAlong) {
-  const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
   open();
   execute(file, "PRAGMA user_version = 1");
   expect_untouched(folder.path(), file, "format 1");
   EXPECT_FALSE(Database::open_shipped(file, warnings.options()));
   EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("tune db import")));
+}
+
+/// A file of the version before this one, with a result for problem().
+void make_older(const fs::path& file) {
+  store_best(*std::make_unique<Database>(Database::open_user(file, {.strict = true})), session_key(), "block=1", 10);
+  execute(file, "ALTER TABLE best DROP COLUMN effort; PRAGMA user_version = 524296");
+}
+
+using OlderFile = FileTest;
+
+TEST_F(OlderFile, OfTheUserIsKeptUnderAnotherNameAndANewOneIsBegun) {
+  const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
+  make_older(file);
+  const std::string before = read_file(file);
+  {
+    auto database = Database::open_user(file, {.warn = warnings.options().warn, .strict = true});
+    expect_usable(database);
+    EXPECT_NE(find(database, query()).tier, Tier::exact);
+  }
+  ASSERT_EQ(names_in(folder.path()).size(), 2u);
+  const std::string kept = names_in(folder.path()).back();
+  EXPECT_THAT(kept, HasSubstr("wisdom.db.older-"));
+  EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("format 8"), HasSubstr(kept), HasSubstr("tune db import"))));
+  EXPECT_EQ(read_file(folder / kept), before);
+  auto database = Database::open_user(file, warnings.options());
+  merge(database, *std::make_unique<Database>(Database::open_read_only(folder / kept)));
+  EXPECT_EQ(find(database, query()).best->configuration, "block=1");
+  EXPECT_EQ(warnings.texts.size(), 1u);
+}
+
+TEST_F(OlderFile, ThatMayNotBeReplacedOrWrittenIsLeftAlone) {
+  const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
+  make_older(file);
+  EXPECT_THAT(error_of([&] { Database::open_user(file, {.may_replace = false, .strict = true}); }),
+              HasSubstr("format 8"));
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db"});
+}
+
+TEST_F(OlderFile, OfThePreviousVersionIsReadAndItsResultsHaveNoEffort) {
+  make_older(file);
+  fs::permissions(file, fs::perms::owner_read);
+  for (const bool is_shipped : {false, true}) {
+    std::optional<Database> database =
+        is_shipped ? Database::open_shipped(file, warnings.options()) : Database::open_read_only(file);
+    ASSERT_TRUE(database);
+    const auto match = find(*database, query());
+    ASSERT_EQ(match.tier, Tier::exact);
+    EXPECT_EQ(match.best->configuration, "block=1");
+    EXPECT_EQ(match.best->effort, "");
+  }
+  EXPECT_THAT(warnings.texts, ElementsAre());
+  execute(file, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'checked', 'claimed')");
+  EXPECT_THROW(Database::open_read_only(file), CacheError) << "its tables are not those of its version";
 }
 
 using ReadOnly = FileTest;
@@ -220,7 +272,7 @@ TEST_F(Damage, IsNotWhatANewerTunerWroteEvenInWordsThatWeDoNotKnow) {
 
 TEST_F(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   make();
-  execute(file, "PRAGMA user_version = 262153; ALTER TABLE best ADD COLUMN novelty TEXT");
+  execute(file, "PRAGMA user_version = 262243; ALTER TABLE best ADD COLUMN novelty TEXT");
   auto database = open();
   EXPECT_THAT(warnings.texts, ElementsAre());
   EXPECT_EQ(find(database, query()).tier, Tier::exact);

@@ -170,7 +170,8 @@ TEST_F(Best, SaysForWhichTargetItsCodeIsAndWhatCheckedIt) {
   TrialRecord measured = trial("block=5", 10);
   measured.resources.emplace().target = "sm_90a";
   writer.add(measured);
-  writer.set_best("block=5", "no: the host has no compiler\n");
+  writer.set_best("block=5", {"quick", "no: the host has no compiler\n"});
+  EXPECT_EQ(best_rows(database)[0].effort, "quick");
   ASSERT_EQ(best_rows(database).size(), 1u);
   EXPECT_EQ(best_rows(database)[0].target, "sm_90a");
   EXPECT_EQ(best_rows(database)[0].checked, "no: the host has no compiler\n");
@@ -275,9 +276,9 @@ TEST_F(Schema, IsTheOneOfItsVersion) {
   SQLite::Database db(file.string());
   SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
   ASSERT_TRUE(row.executeStep());
-  ASSERT_EQ(kSchemaVersion, 8);
+  ASSERT_EQ(kSchemaVersion, 9);
   EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_8.sql"))
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_9.sql"))
       << "another schema has another version";
 }
 

@@ -72,6 +72,31 @@ TEST_F(MainJob, ContinuesAFinishedSearchForMoreTrialsUntilTheSpaceIsExhausted) {
 TEST_F(MainJob, MeasuresOneConfigurationForASizeOfZero) {
   const auto empty = document("scale.cu --size n=0 --json")["results"][0];
   EXPECT_EQ(empty["tried"], 1);
+  EXPECT_TRUE(document("scale.cu --size n=0 --json")["results"][0]["from_cache"]);
+}
+
+TEST_F(MainJob, StoresItsEffortAndContinuesAResultOfLess) {
+  EXPECT_THAT(out_of("scale.cu --effort none"),
+              Holds("nothing was measured", "served  block=", "the kernel's default"));
+  EXPECT_EQ(document("scale.cu --trials 3 --json")["results"][0]["effort"], "none");
+  const auto none = document("scale.cu --effort none --json")["results"][0];
+  EXPECT_TRUE(none["from_cache"]);
+  EXPECT_EQ(none["best"]["effort"], "none");
+  const auto thorough = document("scale.cu --effort thorough --json")["results"][0];
+  EXPECT_EQ(thorough["resumed"], 3u);
+  EXPECT_EQ(thorough["tried"], 8u);
+  EXPECT_EQ(thorough["effort"], "thorough");
+  EXPECT_THAT(out_of("scale.cu --effort quick"), HasSubstr("answered from"));
+  EXPECT_THAT(out_of("show"), HasSubstr("thorough"));
+  EXPECT_THAT(out_of("show --why --kernel scale.cu"), HasSubstr("effort    thorough"));
+}
+
+TEST_F(MainJob, MeasuresNothingWhereTheEnvironmentSaysSo) {
+  set("TUNER_EFFORT", "none");
+  const auto served = document("scale.cu --json")["results"][0];
+  EXPECT_TRUE(served["best"].is_null());
+  EXPECT_TRUE(served["served"]["configuration"].is_object());
+  EXPECT_EQ(document("scale.cu --trials 1 --json")["results"][0]["tried"], 1) << "a limit says otherwise";
 }
 
 TEST_F(MainJob, MakesTablesOfAKnownAnswerWithoutAnotherSearch) {

@@ -5,6 +5,7 @@
 
 #include <tuner/cli/input/tune_arguments.hpp>
 
+#include <tests/support/environment_variable.hpp>
 #include <tests/support/temporary_folder.hpp>
 #include <tests/support/testing.hpp>
 
@@ -28,6 +29,20 @@ TEST(TuneArguments, HasSensibleDefaults) {
   EXPECT_TRUE(request.tuning.resume);
   EXPECT_EQ(request.tuning.measure.use, Use::single);
   EXPECT_EQ(request.tuning.measure.max_seconds, 1);
+}
+
+TEST(TuneArguments, TakeTheEffortOfTheOptionElseOfTheEnvironmentUnlessThereIsALimit) {
+  EXPECT_EQ(read("k").tuning.effort, Effort::normal);
+  EXPECT_EQ(read("k --fix a=1").tuning.effort, std::nullopt) << "all of a part is tried";
+  EXPECT_EQ(read("k --fix a=1 --effort quick").tuning.effort, Effort::quick);
+  const testing::EnvironmentVariable variable("TUNER_EFFORT", "thorough");
+  EXPECT_EQ(read("k").tuning.effort, Effort::thorough);
+  EXPECT_EQ(read("k --effort quick").tuning.effort, Effort::quick);
+  for (const char* const limit : {"--budget 5s", "--trials 3", "--target 2us", "--until-unlikely 0.1"})
+    EXPECT_EQ(read("k " + std::string(limit)).tuning.effort, std::nullopt) << limit;
+  const testing::EnvironmentVariable misspelt("TUNER_EFFORT", "norml");
+  EXPECT_EQ(refusal_of("k"),
+            "TUNER_EFFORT: unknown effort 'norml'; did you mean 'normal'? Known: none, quick, normal, thorough.");
 }
 
 TEST(TuneArguments, SaysWhatItDoesNotUnderstand) {

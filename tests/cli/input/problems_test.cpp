@@ -147,6 +147,8 @@ TEST(ProblemList, ReadsTheOptionsOfEachLine) {
   EXPECT_THAT(list[1].problems.choices, ElementsAre("operation=max"));
   EXPECT_EQ(list[1].budget->trials, 7u);
   EXPECT_EQ(list[1].isolation, Isolation::none);
+  EXPECT_EQ(parse_problem_list("-k reduce --effort quick", "night.txt").front().effort, Effort::quick);
+  EXPECT_THAT(complaint("-k reduce --effort quick --trials 3"), HasSubstr("--effort and --trials do not go together"));
 }
 
 TEST(ProblemList, MayBeginWithAByteOrderMark) {

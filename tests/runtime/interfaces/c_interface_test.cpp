@@ -305,6 +305,26 @@ TEST_F(CInterface, TakesTheUseOfAKernelByItsName) {
   tuner_kernel_free(used);
 }
 
+TEST_F(CInterface, TakesAnEffortByItsName) {
+  const std::int64_t n = 450;
+  tuner_tune_options tuning = TUNER_TUNE_OPTIONS;
+  tuner_result* result = nullptr;
+  tuning.effort = "quik";
+  EXPECT_THAT(refusal(tuner_kernel_tune(axpy(), &n, 1, nullptr, &tuning, &result), TUNER_INVALID_ARGUMENT),
+              HasSubstr("unknown effort 'quik'; did you mean 'quick'?"));
+  for (const auto& [asked, is_known, has] :
+       {std::tuple("none", true, "none"), std::tuple("thorough", false, "thorough"),
+        std::tuple("quick", true, "thorough")}) {
+    tuning.effort = asked;
+    ASSERT_EQ(tuner_kernel_tune(axpy(), &n, 1, nullptr, &tuning, &result), TUNER_OK) << tuner_last_error();
+    const nlohmann::json answer = parsed(tuner_result_json(result));
+    EXPECT_EQ(answer["from_cache"], is_known) << asked;
+    EXPECT_EQ(answer["effort"], has) << asked;
+    tuner_result_free(result);
+  }
+  EXPECT_THAT(refusal(tuner_set("effort", "all"), TUNER_INVALID_ARGUMENT), HasSubstr("none, quick, normal, thorough"));
+}
+
 TEST_F(CInterface, StopsATuningWhenTheCallbackSaysSo) {
   const std::int64_t n = 600;
   tuner_tune_options tuning = TUNER_TUNE_OPTIONS;

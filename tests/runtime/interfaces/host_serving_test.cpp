@@ -196,7 +196,7 @@ __global__ void countReference(int* total, int n) { *total = n; }
   EXPECT_TRUE(run.verified) << "that one has data of its own, and prepares them";
 }
 
-TEST_F(HostServing, TakesTheAlignmentAndTheOnlyValuesOfAKernelThatIsBuiltInCode) {
+TEST_F(HostServing, TakesTheAlignmentTheOnlyValuesAndTheSeedsOfAKernelThatIsBuiltInCode) {
   const Kernel kernel = KernelBuilder("filled", R"(
 template <int block> __global__ void filled(float* y, float value, int n) {
   if (blockIdx.x * block + threadIdx.x < n) y[blockIdx.x * block + threadIdx.x] = value;
@@ -213,7 +213,11 @@ template <int block> __global__ void filled(float* y, float value, int n) {
                             .instantiate("filled<block>")
                             .reference("default")
                             .default_configuration("block=32")
+                            .seed("block=64")
+                            .estimate("1.5 * block")
                             .build();
+  EXPECT_EQ(kernel.spec().seeds.at(0).text(), "block=64");
+  EXPECT_EQ(kernel.spec().work.estimate->text(), "1.5 * block");
   EXPECT_EQ(kernel.spec().alignment, 16);
   EXPECT_TRUE(kernel.spec().scalars.at(0).only);
   kernel.launch(nullptr, {900}, y_.data(), 2);
@@ -556,6 +560,33 @@ TEST_F(HostServing, MakesAnOwnLaunchAndReadsNoKernelFileWhereNothingIsToBeRecord
       "./no such file.cu", {}, nullptr, {1000}, [&] { ++launches; }, x_.data());
   record(scale_, nullptr, {1000}, [&] { ++launches; });
   EXPECT_EQ(launches, 2);
+}
+
+TEST_F(HostServing, TunesWithTheEffortOfTheCallElseOfTheSettings) {
+  TuneOptions options;
+  options.effort = Effort::none;
+  const TuneResult untuned = tune(scale_, {4321}, {{"T", "float"}}, options);
+  EXPECT_TRUE(untuned.from_cache);
+  EXPECT_EQ(untuned.configuration, "block=32") << "the default";
+  EXPECT_EQ(untuned.median_ns, 0);
+  EXPECT_EQ(untuned.effort, Effort::none);
+  ::setenv("TUNER_EFFORT", "none", 1);
+  EXPECT_EQ(tune(scale_, {4321}, {{"T", "float"}}).effort, Effort::none);
+  ::setenv("TUNER_EFFORT", "hard", 1);
+  EXPECT_THAT(error_of([&] {
+                tune(scale_, {4321}, {{"T", "float"}});
+              }),
+              HasSubstr("TUNER_EFFORT='hard': it is one of none, quick, normal, thorough"));
+  ::unsetenv("TUNER_EFFORT");
+  options.effort = Effort::thorough;
+  const TuneResult tuned = tune(scale_, {4321}, {{"T", "float"}}, options);
+  EXPECT_EQ(tuned.trials, 2u);
+  EXPECT_EQ(tuned.effort, Effort::thorough);
+  options.effort = Effort::quick;
+  EXPECT_TRUE(tune(scale_, {4321}, {{"T", "float"}}, options).from_cache);
+  EXPECT_EQ(tune(scale_, {4321}, {{"T", "float"}}).effort, Effort::thorough);
+  options.trials = 1;
+  EXPECT_THAT(error_of([&] { tune(scale_, {4321}, {{"T", "float"}}, options); }), HasSubstr("set one of them"));
 }
 
 TEST_F(HostServing, ContinuesATuningForMoreTrials) {

@@ -1,8 +1,11 @@
 // The rule for "a stored answer, or tune".
 
+#include <cache/exchange/exchange.hpp>
+
 #include <tuner/core/cpp/includes.hpp>
 #include <tuner/session/batch/stored_answer.hpp>
 
+#include <tests/support/environment_variable.hpp>
 #include <tests/support/temporary_folder.hpp>
 
 #include <tests/session/session_fixture.hpp>
@@ -179,6 +182,105 @@ TEST_F(StoredAnswers, AreStaleForAnotherTextCompilerOrHeadersThatCannotBeKnown) 
   unknown.program.includes.reset();
   unknown.program.reference_includes = std::make_shared<const Includes>(Includes{{}, "a macro names a file"});
   EXPECT_FALSE(stored_answer(wisdom_, unknown, size_, device_, options_).is_answer);
+}
+
+/// Their results are as they are exported and imported: without sessions, with the word for an effort.
+class StoredEfforts : public StoredAnswers {
+ protected:
+  StoredEfforts() {
+    search(trials(3));
+    text_ = cache::export_wisdom(wisdom_.user());
+  }
+  /// The answer for \p effort of a database whose result has the effort \p stored; empty: none.
+  StoredAnswer ask_effort(const std::string& stored, Effort effort, bool is_shipped = false) {
+    const std::string wanted = stored.empty() ? "" : ",\"effort\":\"" + stored + '"';
+    std::string text = text_;
+    const std::string measured = R"(,"effort":"none")";
+    text.replace(text.find(measured), measured.size(), wanted);
+    const std::filesystem::path file = folder_ / (stored + "-effort.db");
+    {
+      cache::Database database = cache::Database::open_user(file, {.strict = true});
+      cache::import_text(database, text);
+    }
+    const EnvironmentVariable path("TUNER_DB_PATH", is_shipped ? file.string() : "");
+    Wisdom wisdom({.database = is_shipped ? folder_ / "empty.db" : file, .shipped = is_shipped, .warn = {}});
+    options_.effort = effort;
+    return stored_answer(wisdom, spec_, size_, device_, options_);
+  }
+
+  std::string text_;
+};
+
+TEST_F(StoredEfforts, AnswerAQuestionOfAsMuchOrLess) {
+  constexpr Effort all[] = {Effort::quick, Effort::normal, Effort::thorough};
+  for (const Effort stored : all)
+    for (const Effort asked : all) {
+      const StoredAnswer answer = ask_effort(std::string(named(stored).name), asked);
+      EXPECT_EQ(answer.is_answer, asked <= stored) << named(stored).name << ' ' << named(asked).name;
+      EXPECT_EQ(answer.why_tune.empty(), asked <= stored);
+    }
+  EXPECT_FALSE(ask_effort("none", Effort::quick).is_answer);
+}
+
+TEST_F(StoredEfforts, AreNormalWhereNoneIsStoredAsInShippedResults) {
+  for (const bool is_shipped : {false, true}) {
+    EXPECT_TRUE(ask_effort("", Effort::normal, is_shipped).is_answer);
+    EXPECT_FALSE(ask_effort("", Effort::thorough, is_shipped).is_answer);
+  }
+  EXPECT_TRUE(ask_effort("strenuous", Effort::normal).is_answer) << "a word of another tuner";
+}
+
+TEST_F(StoredEfforts, AreRaisedBySearchesThatContinueAndNotByThoseThatBeginAnew) {
+  const auto stored = [&] { return cache::best_rows(wisdom_.user()).front().effort; };
+  EXPECT_EQ(stored(), "none") << "three trials";
+  EXPECT_EQ(search({}, "exhaustive").effort, Effort::thorough);
+  EXPECT_EQ(stored(), "thorough");
+  EXPECT_EQ(search(trials(3)).effort, Effort::thorough) << "it resumed the other's trials";
+  EXPECT_EQ(stored(), "thorough");
+  FakeEvaluator evaluator;
+  TrialStore store(wisdom_.user(), spec_, size_, device_, {.session = {"random"}, .resume = false});
+  options_.session.budget = trials(3);
+  EXPECT_EQ(run_session(spec_, size_, device_, evaluator, &store, options_.session, nullptr).effort, Effort::none);
+}
+
+TEST_F(StoredEfforts, OfNoneTakeWhatIsKnownOrTheDefaultAndMeasureNothing) {
+  const auto must_not_tune = [](const StoredAnswer&) -> Backend* { throw std::logic_error("it measures"); };
+  Observer nobody;
+  options_.effort = Effort::none;
+  options_.resume = false;
+  const auto answer = [&](const ProblemSize& size) {
+    return answer_or_tune(wisdom_, spec_, size, device_, options_, nobody, must_not_tune).known;
+  };
+  EXPECT_TRUE(answer(size_).is_measured());
+  EXPECT_EQ(answer(size_).configuration, cache::best_rows(wisdom_.user()).front().configuration);
+  Wisdom nothing({.database = folder_ / "nothing.db", .shipped = false, .warn = {}});
+  spec_.default_configuration = Configuration{{"block", 256}, {"unroll", 1}};
+  const StoredAnswer known = answer_or_tune(nothing, spec_, size_, device_, options_, nobody, must_not_tune).known;
+  EXPECT_FALSE(known.is_measured());
+  EXPECT_EQ(known.configuration, spec_.default_configuration->text());
+  spec_.default_configuration.reset();
+  EXPECT_THAT(error_of([&] { stored_answer(nothing, spec_, size_, device_, options_); }),
+              HasSubstr("it has no default: tune it with more effort"));
+}
+
+TEST(Efforts, EndLaterTheMoreTheyAreAndSayOfASearchHowFarItWent) {
+  const auto effort = [](const Budget& limits, double took, bool is_gpu = true) {
+    return effort_of({.limits = limits, .seconds = took}, is_gpu, {});
+  };
+  for (const bool is_gpu : {false, true})
+    for (const Effort one : {Effort::quick, Effort::normal, Effort::thorough})
+      EXPECT_EQ(effort(limits_of(one, is_gpu), 0, is_gpu), one) << named(one).name;
+  EXPECT_EQ(limits_of(Effort::thorough, true).wall_time, std::nullopt);
+  EXPECT_EQ(effort(seconds(9.9), 9.9), Effort::none);
+  EXPECT_EQ(effort(seconds(10), 9.9), Effort::quick) << "its end is left for the finals";
+  EXPECT_EQ(effort(seconds(30), 30), Effort::quick);
+  EXPECT_EQ(effort(seconds(30), 30, false), Effort::normal) << "on the host";
+  EXPECT_EQ(effort(trials(1000), 61), Effort::normal) << "by its time";
+  EXPECT_EQ(effort(trials(1000), 1), Effort::none);
+  EXPECT_EQ(effort(limits(0, 0, 0, 0, 0.0001), 1), Effort::thorough);
+  EXPECT_EQ(effort({}, 1), Effort::thorough) << "without a limit all is searched";
+  EXPECT_EQ(effort_named("normal"), Effort::normal);
+  EXPECT_EQ(effort_named("lazy"), std::nullopt);
 }
 
 TEST(SpentText, IsReadBackAndWhatIsNoneSaysNothing) {

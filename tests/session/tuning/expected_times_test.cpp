@@ -2,6 +2,8 @@
 
 #include <tuner/session/tuning/expected_times.hpp>
 
+#include <span>
+
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
@@ -26,7 +28,7 @@ std::vector<std::string> judged(const KernelSpec& spec) {
   const DeviceLimits limits;
   const EnumeratedSpace space = enumerate(spec, small_problem(), limits);
   std::vector<std::string> out;
-  for (const Observation& one : expected_times(spec, small_problem(), limits, space, 1)) {
+  for (const Observation& one : ExpectedTimes(spec, small_problem(), limits, space).all(1)) {
     const Configuration configuration = space.configuration(one.index);
     out.push_back(configuration.find("block")->text() + '/' + configuration.find("unroll")->text() + '=' +
                   std::to_string(static_cast<int>(one.objective.value())));
@@ -51,6 +53,31 @@ TEST(ExpectedTimes, LeaveOutConfigurationsWithoutANumber) {
   EXPECT_EQ(judged(with_estimate("100 / (unroll - 2)")).size(), 7u);
 }
 
+TEST(ExpectedTimes, WithoutAnEstimateAreThoseOfTheLaunchesAndALittleMoreForEachChangeOfTheDefault) {
+  KernelSpec spec = small_kernel();
+  spec.default_configuration = Configuration{{"block", 128}, {"unroll", 2}};
+  const ProblemSize size = complete(spec, {{{"n", 1 << 24}}, {}});
+  DeviceLimits limits;
+  EXPECT_TRUE(ExpectedTimes(spec, size, limits, enumerate(spec, size, limits)).all(1).empty());  // a CPU
+  limits.compute_capability = 90;
+  limits.sm_count = 132;
+  const EnumeratedSpace space = enumerate(spec, size, limits);
+  ExpectedTimes times(spec, size, limits, space);
+  const auto expected = [&](int block, int unroll, const Resources* compiled = nullptr) {
+    return times.of(space.find({{"block", block}, {"unroll", unroll}}).value(), compiled).value();
+  };
+  EXPECT_EQ(times.all(1).size(), space.size());
+  EXPECT_EQ(times.all(1).front().objective, expected(128, 2));
+  const double far = expected(32, 1);  // from the default in both parameters
+  spec.default_configuration = Configuration{{"block", 32}, {"unroll", 2}};
+  const auto index = space.find({{"block", 32}, {"unroll", 1}}).value();
+  EXPECT_DOUBLE_EQ(1.02 * ExpectedTimes(spec, size, limits, space).of(index).value(), 1.01 * far);
+  Resources spilling;
+  spilling.registers = 32;
+  spilling.spill_bytes = 64;
+  EXPECT_DOUBLE_EQ(expected(128, 2, &spilling), 2 * expected(128, 2));
+}
+
 TEST(ExpectedTimes, SayNothingWhereAllAreEqualOrNoneHasANumber) {
   EXPECT_THAT(judged(with_estimate("n")), IsEmpty());
   EXPECT_THAT(judged(with_estimate("1 / (n - 1000)")), IsEmpty());
@@ -72,7 +99,8 @@ TEST(ExpectedTimes, OfALargeSpaceAreThoseOfAPartWithTheNeighboursOfTheDefault) {
   std::vector<std::uint64_t> codes(160'000);
   for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = i;
   const EnumeratedSpace space = EnumeratedSpace::from_codes(parameters, codes);
-  const std::vector<Observation> part = expected_times(spec, small_problem(), {}, space, 1);
+  const DeviceLimits limits;
+  const std::vector<Observation> part = ExpectedTimes(spec, small_problem(), limits, space).all(1);
   EXPECT_GT(part.size(), 10'000u);
   EXPECT_LT(part.size(), 17'000u);
   const auto differing = [&](const Observation& one) {
@@ -82,7 +110,7 @@ TEST(ExpectedTimes, OfALargeSpaceAreThoseOfAPartWithTheNeighboursOfTheDefault) {
   };
   EXPECT_EQ(differing(part.at(0)), 0);
   for (int i = 1; i <= 4 * 19; ++i) EXPECT_EQ(differing(part.at(static_cast<std::size_t>(i))), 1);
-  EXPECT_TRUE(expected_times(spec, small_problem(), {}, space, 1, [] { return true; }).empty());
+  EXPECT_TRUE(ExpectedTimes(spec, small_problem(), limits, space).all(1, [] { return true; }).empty());
 }
 
 }  // namespace

@@ -103,6 +103,21 @@ TEST_F(TuneSession, StartsAfterTheDefaultWhereTheEstimateIsSmallUnlessThereIsAPr
   EXPECT_NE(second(), at(64, 4));
 }
 
+TEST_F(TuneSession, RunsFirstWhatTheCompilerReportsTheBestOfUntilTheStrategyHasAnOpinion) {
+  device_.limits.compute_capability = 90;
+  device_.limits.sm_count = 132;
+  spec_.work.bytes = Expression::parse("67108864", {});
+  FakeEvaluator evaluator(cost_of, 8), unordered(cost_of, 8);
+  evaluator.tells_of_compiling = unordered.tells_of_compiling = true;
+  options_.budget.trials = 8;
+  run_auto(evaluator);
+  EXPECT_TRUE(evaluator.preferred);
+  options_.estimate = false;
+  options_.strategy_options["start"] = 8;
+  run_auto(unordered);
+  EXPECT_FALSE(unordered.preferred);
+}
+
 TEST_F(TuneSession, StopsAtItsLimitAndSaysWhich) {
   Budget trials, fraction, target, time;
   trials.trials = 4;
@@ -220,6 +235,20 @@ TEST_F(TuneSession, TakesBackWhatDoesNotRunYetWhenInterrupted) {
     EXPECT_EQ(result.trials.size(), observer == &at_once ? 0u : 1u);
     EXPECT_EQ(evaluator.withdrawn.size(), observer == &at_once ? 0u : 5u);
     EXPECT_FALSE(is_done());
+  }
+}
+
+TEST_F(TuneSession, LetsWhatIsBegunFinishWhenAnImprovementIsUnlikely) {
+  device_.key.backend = "host";  // there the strategy takes nothing back
+  for (const double chance : {1e-9, 0.999}) {
+    FakeEvaluator evaluator(cost_of, chance < 0.5 ? 8 : 2);
+    evaluator.tells_of_compiling = true;
+    options_.budget.until_unlikely = chance;
+    const SessionResult result = run_auto(evaluator);
+    EXPECT_THAT(evaluator.withdrawn, ElementsAre());
+    EXPECT_EQ(evaluator.submitted.size(), result.trials.size());
+    EXPECT_EQ(result.trials.size() == result.valid, chance < 0.5);
+    EXPECT_EQ(result.stop_reason, chance < 0.5 ? StopReason::exhausted : StopReason::unlikely);
   }
 }
 

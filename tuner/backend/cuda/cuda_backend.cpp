@@ -228,13 +228,6 @@ class CudaBackend final : public Backend {
     return samples;
   }
 
-  std::optional<double> load_cycles(DevicePointer from, std::size_t bytes) override {
-    if (bytes < sizeof(unsigned)) return std::nullopt;
-    const ContextGuard guard = enter();
-    const std::scoped_lock lock(counting_, mutex_);
-    return made_timer().load_cycles(from, bytes);
-  }
-
   CountResult collect(std::span<const Launch> launches, const CountRequest& request) override {
     if (!usable()) return Unavailable{lost().message};
     const ContextGuard guard(state_->context.handle());

@@ -48,6 +48,7 @@ BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Datab
                      named("verified against", "reference"),
                      "checked",
                      "target",
+                     "effort",
                      "configuration",
                      data("driver"),
                      data("compiler"),
@@ -72,6 +73,7 @@ BestTables best_tables(const std::vector<StoredResult>& rows, const cache::Datab
                             reference.empty() ? Cell() : Cell(reference),
                             checked_cell(row.checked),
                             known_cell(row.target),
+                            known_cell(row.effort),
                             row.configuration,
                             row.environment.driver,
                             row.environment.compiler,
@@ -212,6 +214,7 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
     if (!reference.empty()) answer.fact(people("verified"), "against the " + reference);
     if (!best.checked.empty()) answer.fact("checked", best.checked);
     if (!best.target.empty()) answer.fact("target", best.target);
+    if (!best.effort.empty()) answer.fact("effort", best.effort);
     answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
   const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";

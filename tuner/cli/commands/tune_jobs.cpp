@@ -90,7 +90,10 @@ void add_line(const ListedRequest& line, TuneJobs& jobs, std::set<std::string>& 
   what.kernel = line.kernel;
   what.problems = line.problems;
   Named named{what, jobs.arguments.tuning};
-  if (line.budget) named.tuning.session.budget = *line.budget;
+  if (line.budget || line.effort) {
+    named.tuning.effort = line.effort;
+    named.tuning.session.budget = line.budget.value_or(Budget());
+  }
   if (line.isolation) named.tuning.isolation = *line.isolation;
   add(std::move(named), jobs, known);
 } catch (const UsageError& error) {

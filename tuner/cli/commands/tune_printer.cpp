@@ -139,7 +139,9 @@ void TunePrinter::on_end(std::size_t problem, ProblemResult result) {
   if (!result.error.empty() && !result.ends_batch) output_.error(name + ": " + result.error);
   if (how_ != Spread::side_by_side) return;
   if (const std::string& text = entry.beside_others->kept(); !text.empty()) output_.text(text);
-  std::string what = entry.printed.is_found() ? format_ns(entry.printed.median_ns) : "nothing was found";
+  std::string what = entry.printed.is_found() ? format_ns(entry.printed.median_ns)
+                     : entry.printed.known    ? "not measured"
+                                              : "nothing was found";
   if (const std::string times = against_default(entry.printed); !times.empty())
     what += fmt::format(", {}x the default", times);
   if (entry.printed.known) what += ", known before";
@@ -235,7 +237,7 @@ void TunePrinter::print_table(bool interrupted) {
     const bool has = found.is_found();
     table.add({i + 1, job.spec->name, job.size.text(), has ? Cell::ns(found.median_ns) : Cell(),
                has ? Cell::right(against_default(found)) : Cell(),
-               has ? found.configuration : first_line(reason(entries_[i]))});
+               has || found.known ? found.configuration : first_line(reason(entries_[i]))});
     tuned += found.code == kDone;
     known += found.known;
   }

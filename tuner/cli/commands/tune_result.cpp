@@ -106,6 +106,13 @@ class ResultPrinter {
   }
 
   PrintedResult known(const StoredAnswer& known) {
+    if (!known.is_measured()) {
+      PrintedResult printed{kDone, {}, known.configuration};
+      printed.known = true;
+      Answer answer = unmeasured_answer(what_, known, out_style_);
+      answer.data("warnings", listener_.warnings());
+      return give(arguments_, std::move(answer), std::move(printed), output_);
+    }
     const cache::BestRecord& best = *known.match.best;
     if (!known.match.shipped) what_.reference = result_.reference;
     const Configuration stored_best = Configuration::parse(best.configuration);

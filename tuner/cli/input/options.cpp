@@ -263,6 +263,7 @@ const std::vector<Options::Option>& Options::shared() {
        "hardware counters and energy to collect after timing, separated by commas; `textbook` and `roofline` are sets, "
        "and `tune devices --metrics` lists all"},
       {kTexts, "arch", "sm_90", "the architecture: a chip, for work without a GPU"},
+      {kText, "effort", "none|quick|normal|thorough", "how much an answer may cost; none: nothing is measured"},
       {kTexts, "budget,b", "30s|5%", "end after this time, or this part of the valid configurations"},
       {kText, "trials,n", "N", "end after so many configurations"},
       {kText, "target", "12us|80%", "end when the objective is as good as this, in its unit"},

@@ -1,10 +1,13 @@
 #include <tuner/cli/input/tune_arguments.hpp>
 
+#include <cstdlib>
+
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/input/metric_options.hpp>
 #include <tuner/cli/input/standard_input.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/effort.hpp>
 #include <tuner/core/values/input_file.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
@@ -100,8 +103,34 @@ SweepRequest read_sweep(const Given& given) {
 
 /// The options that a line of a list may have too.
 void add_problem_and_limits(Options& options) {
-  options.add("kernel size type choice");
-  options.group("When to stop (the first limit reached)").add("budget trials target until-unlikely");
+  options.add("kernel size type choice effort");
+  options.group("When to stop in place of --effort (the first limit reached)")
+      .add("budget trials target until-unlikely");
+}
+
+bool has_limit(const Given& given) {
+  return given.has("budget") || given.has("trials") || given.has("target") || given.has("until-unlikely");
+}
+
+Effort read_effort(const std::string& word, std::string_view option) {
+  const std::optional<Effort> effort = effort_named(word);
+  if (!effort) throw UsageError("{}: {}", option, unknown_name("effort", word, names_of(kEfforts)));
+  return *effort;
+}
+
+/// The effort of --effort, else of $TUNER_EFFORT.
+Effort wanted_effort(const Given& given) {
+  if (given.has("effort")) return read_effort(given.text("effort"), "--effort");
+  const char* const word = std::getenv("TUNER_EFFORT");
+  return word != nullptr && *word != '\0' ? read_effort(word, "TUNER_EFFORT") : Effort::normal;
+}
+
+void check_effort(const Given& given) {
+  if (!given.has("effort")) return;
+  refuse_beside(given, "--effort", {"budget", "trials", "target", "until-unlikely"}, ": both say when the search ends");
+  if (wanted_effort(given) == Effort::none)
+    given.refuse({"recording", "fix", "vary", "by", "csv", "metrics", "force", "unverified"},
+                 "with --effort none, which measures nothing");
 }
 
 ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective) try {
@@ -109,10 +138,11 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words, 
   add_problem_and_limits(options);
   options.text("isolation", "", "").arguments({"kernel"});
   const Given given = options.read(words);
-  ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt};
+  ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt, std::nullopt};
   if (line.kernel.empty()) throw UsageError(kWhichKernel);
-  for (const char* limit : {"budget", "trials", "target", "until-unlikely"})
-    if (given.has(limit)) line.budget = read_budget(given, objective);
+  check_effort(given);
+  if (given.has("effort")) line.effort = wanted_effort(given);
+  if (has_limit(given)) line.budget = read_budget(given, objective);
   if (given.has("isolation")) line.isolation = read_isolation(given.text("isolation"));
   return line;
 } catch (const UsageError& error) {
@@ -126,12 +156,13 @@ Options tune_options() {
       "Usage: tune KERNEL [options]\n"
       "       tune --recording FOLDER | --problems FILE | --missed [options]\n"
       "Finds the fastest correct configuration of a kernel on this machine and stores\n"
-      "it. Without a limit a search ends after 60 s on a GPU, and after 30 s on the\n"
-      "host. Several GPUs of one kind (--device 0,1 or all) share the work.\n"
+      "it. --effort says how much it may cost: normal, the default, is 60 s on a GPU\n"
+      "and 30 s on the host. Several GPUs of one kind (--device 0,1 or all) share the\n"
+      "work.\n"
       "Other commands: run, check, init, list, devices, occupancy, show, report,\n"
       "compare, db, replay (`tune help`).",
       "  tune sumMatrix2D                        tune with all defaults\n"
-      "  tune reduce --size n=2^24 --type float,int --budget 60s\n"
+      "  tune reduce --size n=2^24 --type float,int --effort quick\n"
       "  tune ./mine.cu --device host --trials 100 --seed 7\n"
       "  tune --recording axpy-n=4096-1a2b3c4d.recording     the launch of a program\n"
       "  tune reduce --dry-run                   what would be searched\n"
@@ -141,7 +172,7 @@ Options tune_options() {
       "  tune reduce --json > result.json        everything, for programs\n"
       "  tune sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
       "  tune reduceClassic --by step            the best of each step\n"
-      "  tune --missed --budget 5m               what calls found no result for\n");
+      "  tune --missed --effort thorough         what calls found no result for\n");
   options.group("What to tune");
   add_problem_and_limits(options);
   options.group("Where, and in place of a kernel").add("device db");
@@ -193,6 +224,7 @@ TuneArguments read_tune_arguments(const Texts& words) {
   if (request.help) return request;
   check_effects(given);
   check_subject(given);
+  check_effort(given);
   request.what.kernel = given.text("kernel");
   request.what.recording = given.text("recording");
   request.what.missed = given.flag("missed");
@@ -240,6 +272,8 @@ TuneArguments read_tune_arguments(const Texts& words) {
     request.tuning.decides = false;
     if (!given.has("strategy")) session.strategy = "exhaustive";
   }
+  if (given.has("effort") || (!has_limit(given) && request.tuning.decides))
+    request.tuning.effort = wanted_effort(given);
   if (!request.what.recording.empty() && request.device == "auto" && !given.has("device") &&
       backend_of_recording(request.what.recording) == kHostBackend)
     request.device = kHostBackend;

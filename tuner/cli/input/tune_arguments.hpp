@@ -32,7 +32,8 @@ struct ListedRequest {
   std::string place;  ///< "overnight.txt:3"
   std::string kernel;
   ProblemOptions problems;
-  std::optional<Budget> budget;        ///< nothing: the command line's
+  std::optional<Effort> effort;        ///< nothing: the command line's, unless there is a budget
+  std::optional<Budget> budget;        ///< nothing: the command line's, unless there is an effort
   std::optional<Isolation> isolation;  ///< nothing: the command line's
 };
 
@@ -48,9 +49,9 @@ struct TuneSubject {
 
 struct TuneArguments {
   TuneSubject what;
-  std::string device;                  ///< --device, else $TUNER_DEVICE, else that of the recording, else auto
-  std::filesystem::path database;      ///< empty: the default place
-  TuningOptions tuning;                ///< budget empty: the command's default
+  std::string device;              ///< --device, else $TUNER_DEVICE, else that of the recording, else auto
+  std::filesystem::path database;  ///< empty: the default place
+  TuningOptions tuning;
   std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none
   std::string log;                     ///< empty: none
   std::string report;                  ///< empty: none

@@ -124,8 +124,13 @@ void Output::text(const std::string& text) {
 
 void TuneListener::on_tuning(std::string_view why, const std::optional<Budget>& limits) {
   if (!why.empty()) output.line("cache     {}; tuning", why);
-  if (limits && limits->wall_time)
-    output.line("budget    {:g} s (--budget or --trials chooses)", limits->wall_time->count());
+  if (limits && (limits->wall_time || limits->until_unlikely))
+    output.line("budget    {}{}{} (--effort chooses)",
+                limits->wall_time ? fmt::format("{:g} s", limits->wall_time->count()) : "",
+                limits->wall_time && limits->until_unlikely ? ", or " : "",
+                limits->until_unlikely
+                    ? fmt::format("until an improvement by 1% is less likely than {:g}%", 100 * *limits->until_unlikely)
+                    : "");
   if (limits && limits->trials) output.line("budget    1 trial: a size is 0, so that there is nothing to compare");
 }
 

@@ -173,6 +173,7 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
             {"relative_noise", best.relative_noise},
             {"verified", true},
             {"measured_ms", best.measured_ms}};
+  if (!best.effort.empty()) data["effort"] = best.effort;
   if (!subject.reference.empty()) data["reference"] = subject.reference;
   if (!best.checked.empty()) data["checked"] = best.checked;
   if (!best.target.empty()) data["target"] = best.target;
@@ -188,15 +189,31 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
       .data("best", std::move(data));
   if (known.tried > 0) answer.data("tried", known.tried);
   if (known.valid > 0) answer.data("space", Json{{"valid", known.valid}});
-  answer.styled(
-      fmt::format("cache     answered from {}; nothing was measured ({}--force measures again)\n"
-                  "          {}{}; on {} UTC, with {} samples\n\n",
-                  printable(match.database),
-                  known.tried > 0 && !known.is_whole_space() ? "a larger --budget or --trials searches on, " : "",
-                  known.tried > 0 ? tried_text(known.tried, known.valid, kind_of_stored(known.valid)) + "; " : "",
-                  printable(match.reason), format_instant(best.measured_ms), best.samples));
+  answer.styled(fmt::format(
+      "cache     answered from {}; nothing was measured ({}--force measures again)\n"
+      "          {}{}; on {} UTC, with {} samples\n\n",
+      printable(match.database),
+      known.tried > 0 && !known.is_whole_space() ? "more effort, or a larger --budget or --trials searches on, " : "",
+      known.tried > 0 ? tried_text(known.tried, known.valid, kind_of_stored(known.valid)) + "; " : "",
+      printable(match.reason), format_instant(best.measured_ms), best.samples));
   answer.styled(
       result_lines(subject, printable(best.configuration), compared_with(subject.reference), best.median_ns, style));
+  return answer;
+}
+
+Answer unmeasured_answer(const Subject& subject, const StoredAnswer& known, const Style& style) {
+  const std::string reason = known.match ? known.match.reason : "the kernel's default";
+  Answer answer;
+  answer.data("problem", *subject.size)
+      .data("objective", subject.objective.name)
+      .data("from_cache", true)
+      .data("best", nullptr)
+      .data("served", {{"configuration", Configuration::parse(known.configuration)}, {"reason", reason}});
+  answer.styled(
+      fmt::format("cache     nothing is stored for exactly this; nothing was measured (--effort quick measures)\n\n"
+                  "{}  {}\nserved  {}\n        {}\n",
+                  style.bold(subject.spec->name), subject.size->text(), style.bold(printable(known.configuration)),
+                  printable(reason)));
   return answer;
 }
 
@@ -211,6 +228,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
       {"from_cache", false},
       {"space", {{"product", result.product}, {"valid", result.valid}, {"valid_is", count_word(result.valid_is)}}},
       {"stop_reason", text(result.stop_reason)},
+      {"effort", named(result.effort).name},
       {"wall_s", result.wall_seconds},
       {"resumed", result.resumed},
       {"tried", result.trials.size()},

@@ -26,6 +26,9 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
 /// The answer from the cache, in place of a result.
 Answer known_answer(const Subject& subject, const StoredAnswer& known, const Style& style);
 
+/// The same with Effort::none, if nothing is stored for exactly this: what calls are served with.
+Answer unmeasured_answer(const Subject& subject, const StoredAnswer& known, const Style& style);
+
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
 
 }  // namespace tuner::cli

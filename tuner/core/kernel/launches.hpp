@@ -32,12 +32,14 @@ std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const Probl
 std::vector<ResolvedLaunch> resolve_prepare(const KernelSpec& spec, const ProblemSize& size,
                                             const DeviceLimits& limits);
 
+/// \p bindings: bindings() of a configuration. Throws EvaluationError.
+LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings);
+
 // Private to this folder.
 
 /// \p launches in order, without those whose `when` is false. \p values replace names in C++ names.
 std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, const Bindings& bindings,
                                     const Replacements& values);
-LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings);
 /// \p launch's C++ name with every name and every computed part replaced by its value.
 std::string resolved_name(const LaunchSpec& launch, const Bindings& bindings, const Replacements& values);
 

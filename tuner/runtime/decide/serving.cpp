@@ -16,6 +16,8 @@
 
 #include <tuner/backend/gpu.hpp>
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/result/effort.hpp>
+#include <tuner/core/values/named.hpp>
 #include <tuner/core/values/threads.hpp>
 #include <tuner/error.hpp>
 #include <tuner/runtime/background/housekeeping.hpp>
@@ -73,6 +75,10 @@ void set(Settings& settings, std::string_view name, const std::string& said, con
         !std::isfinite(seconds))
       refuse(" is not a positive number of seconds");
     settings.tuning_time = std::chrono::duration<double>(seconds);
+  } else if (name == "effort") {
+    const std::optional<Effort> effort = effort_named(value);
+    if (!effort) refuse(": it is one of " + listed(names_of(kEfforts), ", "));
+    settings.effort = *effort;
   } else if (name == "device") {
     settings.device = value;
   } else if (name == "database") {
@@ -80,9 +86,9 @@ void set(Settings& settings, std::string_view name, const std::string& said, con
   } else if (name == "remember_misses") {
     settings.remember_misses = said == name ? is_first("true", "false") : is_first("remember", "never");
   } else {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "tuner: there is no setting '" + said + "': there are tune, tuning_time, device, database and remember_misses");
+    throw Error(ErrorCode::invalid_argument,
+                "tuner: there is no setting '" + said +
+                    "': there are tune, tuning_time, effort, device, database and remember_misses");
   }
 }
 
@@ -134,6 +140,7 @@ Settings Serving::settings() {
   }
   for (const auto& [name, variable] : {std::pair{"tune", "TUNER_TUNE"},
                                        {"tuning_time", "TUNER_TUNE_TIME"},
+                                       {"effort", "TUNER_EFFORT"},
                                        {"device", "TUNER_DEVICE"},
                                        {"remember_misses", "TUNER_MISSES"}})
     if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0')
@@ -142,7 +149,7 @@ Settings Serving::settings() {
   if (result.tune == TuneOnMiss::never ? !(time >= 0) : !(time > 0))
     throw Error(ErrorCode::invalid_argument,
                 "Settings::tuning_time is " + std::to_string(time) + ", not a positive number of seconds");
-  if (ending_) result.tune = TuneOnMiss::never;
+  if (ending_ || result.effort == Effort::none) result.tune = TuneOnMiss::never;
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/device/metric.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/effort.hpp>
 #include <tuner/core/values/configuration.hpp>
 #include <tuner/core/result/objective.hpp>
 #include <tuner/core/values/element_type.hpp>
@@ -98,6 +99,12 @@ Use use_named(const char* name) {
   const std::optional<Use> use = name == nullptr ? Use::single : use_of(name);
   if (!use) refuse(unknown_name("use", name, names_of(kUses)));
   return *use;
+}
+
+Effort effort_of(const char* name) {
+  const std::optional<Effort> effort = effort_named(name);
+  if (!effort) refuse(unknown_name("effort", name, names_of(kEfforts)));
+  return *effort;
 }
 
 /// A call in C++. Its arguments are on the stack, as a warm launch allocates nothing.
@@ -281,6 +288,7 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
     TuneOptions tuning;
     if (given.wall_time_s != 0) tuning.wall_time = std::chrono::duration<double>(given.wall_time_s);
     if (given.trials != 0) tuning.trials = given.trials;
+    if (given.effort != nullptr) tuning.effort = effort_of(given.effort);
     if (given.strategy != nullptr) tuning.strategy = given.strategy;
     tuning.seed = given.seed;
     tuning.force = given.force != 0;
@@ -297,7 +305,8 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
                                      {"tried", tuned.tried},
                                      {"valid", tuned.valid},
                                      {"failures", tuned.failures},
-                                     {"from_cache", tuned.from_cache}});
+                                     {"from_cache", tuned.from_cache},
+                                     {"effort", named(tuned.effort).name}});
   });
 }
 

@@ -15,6 +15,7 @@
 #include <tuner/session/batch/stored_answer.hpp>
 #include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/tuning/tuning.hpp>
+#include <tuner/session/wisdom/spent.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
@@ -57,6 +58,10 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   if (options.trials == std::size_t{0})
     throw Error(ErrorCode::invalid_argument,
                 "TuneOptions::trials is 0, but a tuning measures at least the default; leave it unset for any number");
+  const bool has_limit = options.wall_time || options.trials;
+  if (options.effort && has_limit)
+    throw Error(ErrorCode::invalid_argument,
+                "TuneOptions::effort says when the search ends, and so do wall_time and trials: set one of them");
   const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
   runtime::ServedDevice& served = problem.device;
   const Device device = served.tuned_device();
@@ -73,6 +78,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   TuningOptions tuning;
   tuning.session.budget.wall_time = options.wall_time;
   tuning.session.budget.trials = options.trials;
+  if (!has_limit) tuning.effort = options.effort.value_or(problem.terms.settings.effort);
   tuning.session.strategy = options.strategy;
   tuning.session.seed = options.seed;
   tuning.session.objective = Objective::time_of(options.use);
@@ -90,8 +96,14 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   if (answer.found && !answer.found->best) throw no_winner(spec, problem.size, *answer.found);
   runtime::Renewal::process().renew(spec.name);  // another process may have just stored a known answer
   if (!answer.found) {
-    const cache::BestRecord& best = *answer.known.match.best;
-    auto result = runtime::result_of<TuneResult>(best.configuration, best);
+    TuneResult result;
+    result.configuration = answer.known.configuration;
+    if (answer.known.is_measured()) {
+      result = runtime::result_of<TuneResult>(answer.known.configuration, *answer.known.match.best);
+      result.effort = stored_effort(*answer.known.match.best);
+    } else {
+      result.effort = Effort::none;
+    }
     result.from_cache = true;
     result.tried = answer.known.tried;
     result.valid = answer.known.valid;
@@ -104,6 +116,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   result.metrics = runtime::metrics_of(best, expand_metrics(options.metrics));
   result.trials = result.tried = session.trials.size();
   result.valid = session.valid;
+  result.effort = session.effort;
   for (const Trial& trial : session.trials) {
     if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];
   }

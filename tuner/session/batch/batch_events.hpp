@@ -30,7 +30,7 @@ struct ProblemResult {
 class ProblemListener : public Observer {
  public:
   /// No stored result is enough, so the problem is tuned. \p why: for people; empty if that is obvious. \p limits:
-  /// those that the batch chose, if the request has none.
+  /// those of the request's effort, if it has one.
   virtual void on_tuning(std::string_view why, const std::optional<Budget>& limits) { (void)why, (void)limits; }
 };
 

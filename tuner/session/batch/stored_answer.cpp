@@ -6,7 +6,10 @@
 
 #include <cache/query/session.hpp>
 
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/spent.hpp>
@@ -30,11 +33,11 @@ std::size_t tried(cache::Database& database, const cache::SessionKey& key) {
 }
 
 /// Whether the finished session \p session went as far as \p options ask for, or reached one of their limits.
-bool is_enough(const cache::SessionRecord& session, const TuningOptions& options) {
-  const Budget& asked = options.session.budget;
+bool is_enough(const cache::SessionRecord& session, const TuningOptions& options, const Budget& asked, bool is_gpu) {
   if (session.spent.empty()) return true;  // nothing is known
   const Spent spent = parse_spent(session.spent);
   if (spent.part) return false;
+  if (options.effort && effort_of(spent, is_gpu, options.session.objective) >= *options.effort) return true;
   if (covers(spent.limits, asked, options.session.objective)) return true;
   if (spent.nothing_left && session.strategy == options.session.strategy) return true;
   return asked.wall_time && spent.seconds >= asked.wall_time->count();
@@ -48,25 +51,55 @@ bool is_reached(const StoredAnswer& so_far, const Budget& asked, const Objective
   return asked.target && objective.is_time() && so_far.match.best->median_ns <= *asked.target;
 }
 
+/// Throws Error if there is no valid default.
+std::string default_of(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+  if (!spec.default_configuration)
+    throw Error("nothing is stored for kernel '" + spec.name + "', and it has no default: tune it with more effort");
+  if (const auto why = why_invalid(spec, size, device.limits, *spec.default_configuration))
+    throw Error("nothing is stored for kernel '" + spec.name + "', and its default is not valid here (" + *why +
+                "): tune it with more effort");
+  return spec.default_configuration->text();
+}
+
 /// stored_answer() without TuningOptions::stored_trials.
 StoredAnswer answer_of_databases(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                                  const TuningOptions& options) {
   StoredAnswer answer;
-  if (unknown_headers(spec) != nullptr || needs_measurements(options)) return answer;
+  const bool measures = options.effort != Effort::none;
+  if (measures && (unknown_headers(spec) != nullptr || needs_measurements(options))) return answer;
   const Objective& objective = options.session.objective;
   answer.match = wisdom.lookup(spec, size, device, objective);
+  if (answer.match) answer.configuration = answer.match.best->configuration;
+  if (!measures) {
+    if (!answer.match) answer.configuration = default_of(spec, size, device);
+    answer.is_answer = true;
+    return answer;
+  }
   if (answer.match.tier != cache::Tier::exact) {
     if (answer.match) answer.why_tune = "nothing for exactly this (" + answer.match.reason + ")";
     return answer;
   }
   answer.is_answer = true;
-  if (answer.match.shipped || wisdom.frozen()) return answer;
+  if (wisdom.frozen()) return answer;
+  const Effort stored = stored_effort(*answer.match.best);
+  const bool has_effort = options.effort && stored >= *options.effort;
+  const auto too_little = [&answer, stored] {
+    answer.is_answer = false;
+    answer.why_tune = "the effort of what is stored is " + std::string(named(stored).name);
+  };
+  if (answer.match.shipped) {
+    if (options.effort && !has_effort) too_little();
+    return answer;
+  }
 
   const cache::SessionKey key{context_of(spec, size, device, objective), conditions_text(options, spec)};
   // A database that cannot be asked now says nothing of its sessions: the result stands.
   const std::vector<cache::SessionRecord> sessions =
       cache::answer_or_nothing([&] { return cache::sessions_of(wisdom.user(), key); });
-  if (sessions.empty()) return answer;
+  if (sessions.empty()) {
+    if (options.effort && !has_effort) too_little();
+    return answer;
+  }
   answer.tried = cache::answer_or_nothing([&] { return tried(wisdom.user(), key); });
   for (const cache::SessionRecord& session : sessions) {
     const Spent spent = parse_spent(session.spent);
@@ -79,10 +112,11 @@ StoredAnswer answer_of_databases(Wisdom& wisdom, const KernelSpec& spec, const P
     answer.why_tune = "the last tuning of this was interrupted";
     return answer;
   }
+  const Budget asked = limits_of(options, size, device);
   const bool is_spent = std::any_of(sessions.begin(), sessions.end(), [&](const cache::SessionRecord& session) {
-    return session.finished_ms && is_enough(session, options);
+    return session.finished_ms && is_enough(session, options, asked, traits(device.key).is_gpu);
   });
-  if (is_spent || is_reached(answer, options.session.budget, objective)) return answer;
+  if (has_effort || is_spent || is_reached(answer, asked, objective)) return answer;
   answer.is_answer = false;
   answer.why_tune = "this asks for more than the last search";
   return answer;
@@ -90,12 +124,22 @@ StoredAnswer answer_of_databases(Wisdom& wisdom, const KernelSpec& spec, const P
 
 }  // namespace
 
+Budget limits_of(const TuningOptions& options, const ProblemSize& size, const Device& device) {
+  if (!options.effort) return options.session.budget;
+  // All configurations do nothing for a size of 0, so one is enough.
+  Budget one_trial;
+  one_trial.trials = 1;
+  if (std::ranges::any_of(size.sizes, [](const auto& one) { return one.second == 0; })) return one_trial;
+  return limits_of(*options.effort, traits(device.key).is_gpu);
+}
+
 StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                            const TuningOptions& options) {
   StoredAnswer answer = answer_of_databases(wisdom, spec, size, device, options);
   if (!answer.is_answer || options.stored_trials == StoredTrials::none) return answer;
   answer.trials = stored_trials(wisdom, spec, size, device, options);
-  answer.is_answer = !answer.trials.empty() || options.stored_trials != StoredTrials::required;
+  answer.is_answer =
+      !answer.trials.empty() || options.stored_trials != StoredTrials::required || options.effort == Effort::none;
   return answer;
 }
 
@@ -119,7 +163,9 @@ TuneAnswer answer_or_tune(Wisdom& wisdom, const KernelSpec& spec, const ProblemS
   }
   wisdom.require_not_frozen("tune");
   Backend* const backend = before(answer.known);
-  answer.found = tune_kernel(spec, size, device, wisdom, options, &observer, backend);
+  TuningOptions limited = options;
+  limited.session.budget = limits_of(options, size, device);
+  answer.found = tune_kernel(spec, size, device, wisdom, limited, &observer, backend);
   return answer;
 }
 

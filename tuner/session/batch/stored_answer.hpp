@@ -22,11 +22,18 @@ struct StoredAnswer {
   std::string why_tune = {};  ///< for people; empty if that is obvious
   std::size_t tried = 0;      ///< configurations that earlier sessions tried, or that are in quarantine; 0: unknown
   std::size_t valid = 0;      ///< configurations of the space; 0: unknown
+  /// Of an answer. With Effort::none also that of a similar problem, or the default.
+  std::string configuration = {};
 
   std::vector<std::string> remarks = {};  ///< Spent::remarks of the earlier sessions, each once
   std::vector<Trial> trials = {};         ///< as TuningOptions::stored_trials says
   bool is_whole_space() const { return valid > 0 && tried >= valid; }
+  /// Whether the answer was measured for exactly this. Always so, except with Effort::none.
+  bool is_measured() const { return match.best && match.tier == cache::Tier::exact; }
 };
+
+/// The limits of a search for \p options: those of its effort, if it has one.
+Budget limits_of(const TuningOptions& options, const ProblemSize& size, const Device& device);
 
 /// Decides whether what the databases hold answers \p options. It does not in these cases:
 /// - The request asks for measurements: TuningOptions::resume is off, or it wants metrics, hot times, part of a space,
@@ -35,8 +42,10 @@ struct StoredAnswer {
 /// - Nothing is stored for exactly this source, problem, device, driver and compiler.
 /// - The last session of this problem was interrupted.
 /// - TuningOptions::stored_trials requires trials, and none are stored.
-/// - A limit of \p options goes beyond what finished sessions spent, and the space has more. A result without sessions
-///   (imported or shipped) counts as final.
+/// - The effort of \p options, or a limit, goes beyond what finished sessions spent, and the space has more. A result
+///   without sessions (imported or shipped) has its stored effort, and counts as final for limits.
+///
+/// With Effort::none there is always an answer. Throws Error if it is the default, and that is not valid here.
 StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                            const TuningOptions& options);
 

@@ -1,6 +1,5 @@
 #include <tuner/session/batch/tune_problem.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
@@ -31,29 +30,15 @@ void require_compiler(const Device& device) {
 
 }  // namespace
 
-std::optional<Budget> default_limits(const TuneJob& job, const Device& device) {
-  const Budget& asked = job.tuning.session.budget;
-  if (!job.tuning.decides || asked.wall_time || asked.trials || asked.fraction || asked.target || asked.until_unlikely)
-    return std::nullopt;
-  Budget limits;
-  // All configurations do nothing for a size of 0, so one is enough.
-  if (std::ranges::any_of(job.size.sizes, [](const auto& size) { return size.second == 0; }))
-    limits.trials = 1;
-  else
-    limits.wall_time = std::chrono::seconds(traits(device.key).is_gpu ? 60 : 30);
-  return limits;
-}
-
 ProblemResult tune_problem(const TuneJob& job, Seat& seat, ProblemListener& listener, const std::atomic<bool>& stop) {
-  const std::optional<Budget> limits = default_limits(job, seat.device);
   TuningOptions options = job.tuning;
   options.session.stop = &stop;
   options.session.started = Clock::now();
-  if (limits) options.session.budget = *limits;
   ProblemResult result;
   const auto before = [&](const StoredAnswer& known) {
     require_compiler(seat.device);  // one clear message instead of as many failed trials
-    listener.on_tuning(known.why_tune, limits);
+    listener.on_tuning(known.why_tune,
+                       options.effort ? std::optional(limits_of(options, job.size, seat.device)) : std::nullopt);
     measure_ceilings_once(seat, listener);
     if (options.isolation == Isolation::none && !seat.backend) seat.backend = open_backend(seat.device);
     return seat.backend.get();
@@ -66,6 +51,7 @@ ProblemResult tune_problem(const TuneJob& job, Seat& seat, ProblemListener& list
     result.is_stored = found->best && !seat.wisdom->user().is_in_memory();
     return result;
   }
+  if (!result.answer.known.is_measured()) return result;
   const cache::BestRecord& best = *result.answer.known.match.best;
   take_ceilings(seat.device, best.device);
   const Throughput rate = throughput(*job.spec, job.size, seat.device, best.median_ns);

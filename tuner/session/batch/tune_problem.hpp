@@ -22,7 +22,4 @@ struct Seat {
 /// \p seat are open. Throws Error.
 ProblemResult tune_problem(const TuneJob& job, Seat& seat, ProblemListener& listener, const std::atomic<bool>& stop);
 
-/// The limits for \p job on \p device if it has none; nullopt if it has one, or if all configurations are tried.
-std::optional<Budget> default_limits(const TuneJob& job, const Device& device);
-
 }  // namespace tuner

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <random>
 #include <unordered_set>
 
@@ -17,78 +16,100 @@ using search::Index;
 
 constexpr std::size_t kMostJudged = 16'384;  // a tenth of a second
 
-/// The default as digits of \p space; nothing for a value that no configuration of the space has.
-std::vector<std::optional<std::uint16_t>> digits_of_default(const KernelSpec& spec, const EnumeratedSpace& space) {
-  std::vector<std::optional<std::uint16_t>> digits;
+/// The model does not see what most parameters do. The file's author chose their defaults, so each other value counts
+/// as this part of the time.
+constexpr double kFarther = 0.01;
+constexpr double kSpread = 1.05;  // times of the model that differ by less have no order
+
+}  // namespace
+
+ExpectedTimes::ExpectedTimes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                             const EnumeratedSpace& space)
+    : spec_(spec),
+      space_(space),
+      model_(spec, size, limits),
+      values_(bindings(spec, size, limits)),
+      digits_(space.parameters().size()) {
   for (const TuningParameter& parameter : space.parameters()) {
     const Value* const value = spec.default_configuration ? spec.default_configuration->find(parameter.name) : nullptr;
     const auto at = value ? std::ranges::find(parameter.values, *value) : parameter.values.end();
-    digits.push_back(at == parameter.values.end()
-                         ? std::nullopt
-                         : std::optional(static_cast<std::uint16_t>(at - parameter.values.begin())));
+    std::optional<std::uint16_t>& digit = default_.emplace_back();
+    if (at != parameter.values.end()) digit = static_cast<std::uint16_t>(at - parameter.values.begin());
   }
-  return digits;
 }
 
-std::vector<Index> judged_part(const KernelSpec& spec, const EnumeratedSpace& space, std::uint64_t seed) {
+std::optional<ExpectedTimes::Judged> ExpectedTimes::judge(Index index, const Resources* compiled) {
+  if (!spec_.work.estimate && !model_.applies()) return std::nullopt;
+  Judged judged;
+  space_.digits(index, digits_);
+  for (std::size_t p = 0; p < digits_.size(); ++p) {
+    const TuningParameter& parameter = space_.parameters()[p];
+    values_.set(parameter.name, parameter.values[digits_[p]]);
+    judged.distance += default_[p] && *default_[p] != digits_[p] ? 1 : 0;
+  }
+  try {
+    const std::optional<double> time =
+        spec_.work.estimate ? spec_.work.estimate->evaluate_number(values_) : model_.cycles(values_, compiled);
+    if (!time || !std::isfinite(*time)) return std::nullopt;
+    judged.time = *time;
+    return judged;
+  } catch (const EvaluationError&) {
+    return std::nullopt;
+  }
+}
+
+double ExpectedTimes::told(const Judged& judged) const {
+  return spec_.work.estimate ? judged.time : judged.time * (1 + kFarther * static_cast<double>(judged.distance));
+}
+
+std::optional<double> ExpectedTimes::of(Index index, const Resources* compiled) {
+  const std::optional<Judged> judged = judge(index, compiled);
+  return judged ? std::optional(told(*judged)) : std::nullopt;
+}
+
+std::vector<Index> ExpectedTimes::judged_part(std::uint64_t seed) const {
   std::vector<Index> part;
-  if (!space.is_open() && space.size() <= kMostJudged) {
-    for (Index index = 0; index < space.size(); ++index) part.push_back(index);
+  if (!space_.is_open() && space_.size() <= kMostJudged) {
+    for (Index index = 0; index < space_.size(); ++index) part.push_back(index);
     return part;
   }
   std::unordered_set<Index> seen;
   const auto add = [&](Index index) {
     if (seen.insert(index).second) part.push_back(index);
   };
-  if (const auto common = spec.default_configuration ? space.find(*spec.default_configuration) : std::nullopt) {
+  if (const auto common = spec_.default_configuration ? space_.find(*spec_.default_configuration) : std::nullopt) {
     add(*common);
-    for (const Index index : space.neighbours(*common, Neighbourhood::hamming)) add(index);
+    for (const Index index : space_.neighbours(*common, Neighbourhood::hamming)) add(index);
   }
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t count) {
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
   };
   for (std::size_t draws = 0; draws < kMostJudged; ++draws)
-    if (const auto index = space.draw(below)) add(*index);
+    if (const auto index = space_.draw(below)) add(*index);
   return part;
 }
 
-}  // namespace
-
-std::vector<search::Observation> expected_times(const KernelSpec& spec, const ProblemSize& size,
-                                                const DeviceLimits& limits, const EnumeratedSpace& space,
-                                                std::uint64_t seed, const StopHook& stop) {
-  if (!spec.work.estimate || space.empty()) return {};
-  const auto common = digits_of_default(spec, space);
-  struct Judged {
-    std::size_t distance = 0;  // from the default
-    search::Observation expected;
+std::vector<search::Observation> ExpectedTimes::all(std::uint64_t seed, const StopHook& stop) {
+  if (!spec_.work.estimate && !model_.applies()) return {};
+  struct Found {
+    Index index = 0;
+    Judged judged;
   };
-  std::vector<Judged> all;
-  Bindings values = bindings(spec, size, limits);
-  EnumeratedSpace::Digits digits(space.parameters().size());
-  for (const Index index : judged_part(spec, space, seed)) {
+  std::vector<Found> found;
+  double least = HUGE_VAL, most = -HUGE_VAL;
+  for (const Index index : judged_part(seed)) {
     if (stop && stop()) return {};
-    space.digits(index, digits);
-    std::size_t distance = 0;
-    for (std::size_t p = 0; p < digits.size(); ++p) {
-      const TuningParameter& parameter = space.parameters()[p];
-      values.set(parameter.name, parameter.values[digits[p]]);
-      distance += common[p] != digits[p] ? 1 : 0;
-    }
-    try {
-      const double expected = spec.work.estimate->evaluate_number(values);
-      if (std::isfinite(expected)) all.push_back({distance, {index, expected}});
-    } catch (const EvaluationError&) {
-    }
+    const std::optional<Judged> judged = judge(index, nullptr);
+    if (!judged) continue;
+    least = std::min(least, judged->time);
+    most = std::max(most, judged->time);
+    found.push_back({index, *judged});
   }
-  std::ranges::stable_sort(all, {}, &Judged::distance);
+  if (found.empty() || (spec_.work.estimate ? least == most : most < kSpread * least)) return {};
+  std::ranges::stable_sort(found, {}, [](const Found& one) { return one.judged.distance; });
   std::vector<search::Observation> expected;
-  for (const Judged& one : all) expected.push_back(one.expected);
-  const auto objective = [](const search::Observation& one) { return *one.objective; };
-  if (expected.empty() ||
-      std::ranges::min(expected, {}, objective).objective == std::ranges::max(expected, {}, objective).objective)
-    return {};
+  for (const Found& one : found) expected.push_back({one.index, told(one.judged)});
   return expected;
 }
 

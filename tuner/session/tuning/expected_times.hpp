@@ -1,24 +1,49 @@
 #pragma once
-/// Judges configurations before any of them runs, from the kernel file and the device alone.
+/// Judges configurations before any of them runs, from the kernel file and the device alone: by the file's `estimate`,
+/// or else by a LaunchModel.
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <tuner/core/space/search_space.hpp>
+#include <tuner/core/values/configuration.hpp>
 #include <tuner/search/strategy.hpp>
+#include <tuner/session/tuning/launch_model.hpp>
 
 namespace tuner {
 
-struct DeviceLimits;
-struct KernelSpec;
-struct ProblemSize;
+class ExpectedTimes {
+ public:
+  /// All must outlive this.
+  ExpectedTimes(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                const EnumeratedSpace& space);
 
-/// The kernel file's `estimate` of the configurations of \p space, for Strategy::seed_prior(). Where estimates are
-/// equal, those that differ least from the default come first. Of a space with more than 16,384 configurations it
-/// judges as many that are drawn with \p seed, and those that differ from the default in one parameter. Leaves out
-/// configurations whose estimate has no number. Empty if all are equal, and after \p stop.
-std::vector<search::Observation> expected_times(const KernelSpec& spec, const ProblemSize& size,
-                                                const DeviceLimits& limits, const EnumeratedSpace& space,
-                                                std::uint64_t seed, const StopHook& stop = {});
+  /// A number that grows with the time of configuration \p index; nullopt if it has none. The model's is a little
+  /// larger for each parameter that differs from the default. \p compiled: what the compiler reports, if it is known.
+  std::optional<double> of(search::Index index, const Resources* compiled = nullptr);
+  /// The numbers of all configurations, for Strategy::seed_prior(). Where they are equal, configurations that differ
+  /// least from the default come first. Of a space with more than 16,384 configurations it judges as many that are
+  /// drawn with \p seed, and those that differ from the default in one parameter. Empty if all are equal (within 5%,
+  /// for the model), if none has a number, and after \p stop.
+  std::vector<search::Observation> all(std::uint64_t seed, const StopHook& stop = {});
+
+ private:
+  struct Judged {
+    double time = 0;
+    std::size_t distance = 0;  // from the default, in parameters
+  };
+  std::optional<Judged> judge(search::Index index, const Resources* compiled);
+  double told(const Judged& judged) const;
+  std::vector<search::Index> judged_part(std::uint64_t seed) const;
+
+  const KernelSpec& spec_;
+  const EnumeratedSpace& space_;
+  LaunchModel model_;
+  std::vector<std::optional<std::uint16_t>> default_;  // its digits; nullopt: the space does not have the value
+  Bindings values_;
+  std::vector<std::uint16_t> digits_;
+};
 
 }  // namespace tuner

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
@@ -85,6 +87,7 @@ class Session {
     if (done && contest_.must_not_go_on()) contest_.result.stop_reason = StopReason::interrupted;
     contest_.pass_over_quarantined();
     if (contest_.best()) contest_.result.best = *contest_.best();
+    sum_up();
     if (store_) finish_store();
     contest_.result.lanes = evaluator_.lanes();
     contest_.result.wall_seconds = contest_.elapsed();
@@ -92,16 +95,37 @@ class Session {
   }
 
  private:
-  void finish_store() {
-    const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
+  bool was_cut_short() const {
     const StopReason why = contest_.result.stop_reason;
-    const bool done = why == StopReason::interrupted ? options_.stop_is_final : why != StopReason::device_lost;
+    return why == StopReason::interrupted || why == StopReason::device_lost;
+  }
+
+  /// Notes what the search spent, and the effort that it and those before it reached.
+  void sum_up() {
+    SessionResult& result = contest_.result;
     spent_.limits = options_.budget;
     spent_.remarks = evaluator_.remarks();
-    if (contest_.result.valid_is != SpaceCount::Kind::more_than) spent_.valid = contest_.result.valid;
-    spent_.nothing_left = why == StopReason::exhausted && spent_.valid > 0 && !space_.is_open();
+    const bool is_listed = result.valid_is != SpaceCount::Kind::more_than && !space_.is_open();
+    if (result.valid_is != SpaceCount::Kind::more_than) spent_.valid = result.valid;
+    spent_.nothing_left = result.stop_reason == StopReason::exhausted && spent_.valid > 0 && is_listed;
+    Spent reached = spent_;
+    if (was_cut_short()) {
+      reached.limits = {};
+      reached.limits.wall_time = Seconds(spent_.seconds);
+    }
+    result.effort = is_listed && result.trials.size() >= result.valid
+                        ? Effort::thorough
+                        : effort_of(reached, traits(device_.key).is_gpu, options_.objective);
+    if (store_) result.effort = std::max(result.effort, store_->resumed_effort());
+  }
+
+  void finish_store() {
+    const Trial* const best = contest_.result.best ? &*contest_.result.best : nullptr;
+    const bool done =
+        !was_cut_short() || (contest_.result.stop_reason == StopReason::interrupted && options_.stop_is_final);
     const std::optional<std::string> stays =
-        store_->finish(best, done ? std::optional(spent_) : std::nullopt, contest_.result.checked);
+        store_->finish(best, done ? std::optional(spent_) : std::nullopt,
+                       {std::string(named(contest_.result.effort).name), contest_.result.checked});
     if (stays)
       observer_.on_warning("the stored best stays, as it was not measured beside the new one: " + *stays +
                            ". With --force and a larger budget both are measured");
@@ -150,8 +174,7 @@ class Session {
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
     if (!options_.prior) {
-      if (options_.estimate && search::strategy_info(options_.strategy).learns)
-        strategy_->seed_prior(expected_times(spec_, size_, device_.limits, space_, options_.seed, must_end_), 1);
+      if (options_.estimate && search::strategy_info(options_.strategy).learns) expect_times();
       return 0;
     }
     std::vector<search::Observation> elsewhere;
@@ -161,6 +184,13 @@ class Session {
     }
     strategy_->seed_prior(elsewhere, options_.prior->weight);
     return elsewhere.size();
+  }
+
+  void expect_times() {
+    expected_.emplace(spec_, size_, device_.limits, space_);
+    const std::vector<search::Observation> all = expected_->all(options_.seed, must_end_);
+    if (all.empty()) return expected_.reset();
+    strategy_->seed_prior(all, 1);
   }
 
   void take_over_earlier_trials() {
@@ -232,6 +262,7 @@ class Session {
     if (!index || is_first(*index)) return;  // the strategy does not decide about these
     strategy_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
+    if (expected_) compiled_[*index] = expected_->of(*index, &compiled.resources).value_or(HUGE_VAL);
   }
 
   void happened(const Withdrawn& withdrawn) {
@@ -247,11 +278,14 @@ class Session {
   void forget(Index index) {
     std::erase(submitted_, index);
     std::erase(waiting_, index);
+    compiled_.erase(index);
   }
 
-  /// With a budget in trials, every counted trial must finish. For other reasons, waiting trials are withdrawn.
+  /// With a budget in trials, every counted trial must finish. And the strategy judges only what it has not proposed:
+  /// what it has, it found promising. For other reasons, waiting trials are withdrawn.
   static bool ends_early(const std::optional<StopReason>& reason) {
-    return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
+    return reason && *reason != StopReason::trials && *reason != StopReason::fraction &&
+           *reason != StopReason::unlikely;
   }
 
   /// Checking the winner takes as long as many trials, so the check of the leader begins near the end. An earlier
@@ -292,12 +326,20 @@ class Session {
   void put_waiting_in_order() {
     if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
     const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
-    if (!order) return;
+    if (!order) return put_waiting_in_expected_order();
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
     for (const Index index : waiting_)
       if (!contains(*order, index)) given_up.push_back(index);
     if (!given_up.empty()) evaluator_.withdraw(configurations(given_up));
+  }
+
+  /// The strategy has no opinion yet, but the compiler has told registers and spills.
+  void put_waiting_in_expected_order() {
+    if (!expected_) return;
+    std::vector<Index> order = waiting_;
+    std::ranges::stable_sort(order, {}, [this](Index index) { return compiled_.at(index); });
+    evaluator_.prefer(configurations(order));
   }
 
   std::optional<StopReason> reason_to_stop() {
@@ -442,6 +484,8 @@ class Session {
   std::size_t submitted_first_ = 0;
   std::vector<Index> submitted_;  // neither finished nor withdrawn
   std::vector<Index> waiting_;    // compiled, and waiting for the device
+  std::optional<ExpectedTimes> expected_;
+  std::map<Index, double> compiled_;  // the expected times of waiting_, after the compiler's report
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <tuner/core/result/outcome.hpp>
 #include <tuner/core/values/problem_size.hpp>
 #include <tuner/core/values/space_count.hpp>
+#include <tuner/effort.hpp>
 
 namespace tuner {
 
@@ -101,7 +102,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   Objective objective;
   std::optional<Prior> prior;  ///< Given to the strategy at the start. Strategies without a model ignore it.
-  bool estimate = true;        ///< Whether the strategy starts from expected_times() if there is no prior.
+  bool estimate = true;        ///< Whether the strategy starts from ExpectedTimes if there is no prior.
   /// Measure the best again even if it has no rival, because metrics are collected only then.
   bool remeasure_one = false;
   /// Checks the winner. If the winner is wrong, the next best takes its place. May be null. The search ends early
@@ -136,6 +137,7 @@ struct SessionResult {
   std::size_t valid = 0;
   SpaceCount::Kind valid_is = SpaceCount::Kind::exact;
   StopReason stop_reason = StopReason::exhausted;
+  Effort effort = Effort::none;   ///< that the search reached, with those that it resumed
   TrialTimes times;               ///< summed over the trials of this run
   std::vector<LaneReport> lanes;  ///< empty when there was only one
   double wall_seconds = 0;

@@ -3,6 +3,7 @@
 /// and the library's tune() call it.
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/effort.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/session/wisdom/wisdom.hpp>
@@ -21,6 +22,9 @@ enum class StoredTrials { none, if_known, required };
 
 struct TuningOptions {
   SessionOptions session;
+  /// Says when to stop, in place of SessionOptions::budget. answer_or_tune() replaces it with its limits; tune_kernel()
+  /// looks at the budget only.
+  std::optional<Effort> effort;
   MeasureOptions measure;  ///< its metrics may name sets
   Isolation isolation = Isolation::process;
   /// Before a GPU's winner is named best, run it on the host backend in several orders of its threads, or under

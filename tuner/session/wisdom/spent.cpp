@@ -72,4 +72,15 @@ bool covers(const Budget& before, const Budget& now, const Objective& objective)
          holds(before.until_unlikely, now.until_unlikely, std::greater_equal<>());
 }
 
+Effort effort_of(const Spent& spent, bool is_gpu, const Objective& objective) {
+  for (const Effort effort : {Effort::thorough, Effort::normal, Effort::quick}) {
+    const Budget limits = limits_of(effort, is_gpu);
+    if (covers(spent.limits, limits, objective) || (limits.wall_time && spent.seconds >= limits.wall_time->count()))
+      return effort;
+  }
+  return Effort::none;
+}
+
+Effort stored_effort(const cache::BestRecord& best) { return effort_named(best.effort).value_or(Effort::normal); }
+
 }  // namespace tuner

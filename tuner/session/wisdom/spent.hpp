@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <tuner/core/result/objective.hpp>
+#include <cache/records/stored_records.hpp>
+
+#include <tuner/core/result/effort.hpp>
 
 namespace tuner {
 
@@ -28,5 +30,12 @@ Spent parse_spent(const std::string& text);
 /// Whether a search with the limits \p before went at least as far as \p now asks for: \p now has each of these limits,
 /// and it is not larger. A harder target is a larger limit.
 bool covers(const Budget& before, const Budget& now, const Objective& objective);
+
+/// The highest effort whose search would have ended by then: \p spent has its limits, or larger ones, or took its time.
+Effort effort_of(const Spent& spent, bool is_gpu, const Objective& objective);
+
+/// The effort that a database stores with a result. A result without one is of `normal` effort: shipped results are,
+/// and those of other programs may be.
+Effort stored_effort(const cache::BestRecord& best);
 
 }  // namespace tuner

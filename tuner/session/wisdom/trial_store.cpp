@@ -24,6 +24,7 @@ TrialStore::TrialStore(cache::Database& database, const KernelSpec& spec, const 
   if (standing_ &&
       ((quarantine_ && quarantine_->contains(standing_->configuration)) || !is_configuration(standing_->configuration)))
     standing_.reset();
+  if (standing_ && options_.resume) resumed_effort_ = stored_effort(*standing_);
 }
 
 std::optional<TrialStore::Reasons> TrialStore::in_quarantine() try {
@@ -94,13 +95,13 @@ void TrialStore::append(const Trial& trial) {
 }
 
 std::optional<std::string> TrialStore::finish(const Trial* best, std::optional<Spent> spent,
-                                              const std::string& checked) {
+                                              const cache::BestOrigin& origin) {
   writer_->flush();
   // Times of two sessions do not compare well. A resumed session had the trials of the standing one at hand.
   const bool stays =
       best && standing_ &&
       (!options_.resume || (options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns));
-  if (best && options_.decides && !stays) writer_->set_best(best->configuration.text(), checked);
+  if (best && options_.decides && !stays) writer_->set_best(best->configuration.text(), origin);
   if (!options_.decides) spent.emplace().part = true;  // nobody resumes it
   if (spent) writer_->finish(text(*spent));
   return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;

@@ -41,6 +41,8 @@ class TrialStore {
   std::optional<std::string> quarantined(const Configuration& configuration);
   /// The stored best, if everything is measured again: it should be measured early.
   std::optional<Configuration> standing() const;
+  /// The effort of the stored best, whose search is continued; `none` if everything is measured again.
+  Effort resumed_effort() const { return resumed_effort_; }
   /// For a standing() that is not valid any more: any other may take its place.
   void give_up_standing() { standing_.reset(); }
   /// Why \p configuration, which worked here, must not be named best: it crashed since, or for a problem like this.
@@ -49,8 +51,9 @@ class TrialStore {
   void append(const Trial& trial);
   /// Flushes. \p best, if not null, is verified and becomes the stored best. If the standing() one was not measured
   /// again, or, in a resumed session, is faster, it stays; then returns its configuration. \p spent: of a session that
-  /// need not be resumed; nothing if it was interrupted. \p checked: cache::BestRecord::checked.
-  std::optional<std::string> finish(const Trial* best, std::optional<Spent> spent, const std::string& checked = {});
+  /// need not be resumed; nothing if it was interrupted.
+  std::optional<std::string> finish(const Trial* best, std::optional<Spent> spent,
+                                    const cache::BestOrigin& origin = {});
 
  private:
   bool lacks_metrics(const Trial& trial) const;
@@ -65,6 +68,7 @@ class TrialStore {
   StoreOptions options_;
   std::optional<Reasons> quarantine_;
   std::optional<cache::BestRecord> standing_;  // until it is measured again
+  Effort resumed_effort_ = Effort::none;
   std::unique_ptr<cache::SessionWriter> writer_;
 };
 

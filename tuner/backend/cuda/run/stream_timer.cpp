@@ -18,9 +18,7 @@ constexpr double kLeastWaitSeconds = 0.5;
 /// A kernel before the timed one runs long enough for the driver to have the next one ready.
 constexpr unsigned long long kLeadNs = 5'000;
 
-enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead, kLoads };
-
-constexpr unsigned kLoadPasses = 4;
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead };
 
 struct Stamp {  // as in support/sampling.cu
   unsigned long long cycles, nanoseconds;
@@ -40,7 +38,6 @@ double megahertz(const Stamp& begin, const Stamp& end) {
 struct StreamTimer::Shared {
   std::atomic<unsigned> released;
   Stamp held, let_go, after;
-  double cycles;  // of a load
 };
 
 Deadline deadline_after(double seconds) {
@@ -76,8 +73,7 @@ CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
 
 CompileRequest StreamTimer::request(const std::string& architecture) {
   return support_request("sampling.cu",
-                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead",
-                          "tuner_support::loads"},
+                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead"},
                          architecture);
 }
 
@@ -131,13 +127,6 @@ void StreamTimer::flush() {
 }
 
 void StreamTimer::lead() { launch_support(kernels_[kLead], sm_count_, 32, stream_, kLeadNs); }
-
-double StreamTimer::load_cycles(CUdeviceptr from, std::size_t bytes) {
-  launch_support(kernels_[kLoads], 1, 1, stream_, from, static_cast<unsigned long long>(bytes / sizeof(unsigned)),
-                 kLoadPasses, 0U, mapped_.device() + offsetof(Shared, cycles));
-  check(wait_for(stream_, std::nullopt), "cuStreamQuery");
-  return shared().cycles;
-}
 
 /// The clock during the sample; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {

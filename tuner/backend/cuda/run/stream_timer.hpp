@@ -59,8 +59,6 @@ class StreamTimer {
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                         const Deadline& deadline, std::vector<Sample>& samples,
                                         std::span<PreparedLaunch> before = {});
-  /// Backend::load_cycles(). Waits for the stream. Precondition: there are four bytes.
-  double load_cycles(CUdeviceptr from, std::size_t bytes);
   /// Queues a kernel that evicts all data from L2.
   void flush();
   /// Drops all handles: those of a lost context cannot be freed.

@@ -46,23 +46,6 @@ __global__ void lead(Bits ns) {
   }
 }
 
-// Loads words of \p data one after the other: all once, so that L2 has them, then \p passes times. \p cycles gets the
-// mean time of such a load. \p zero: 0, which the compiler cannot know.
-__global__ void loads(const unsigned* data, Bits count, unsigned passes, unsigned zero, double* cycles) {
-  constexpr Bits kStep = 128;  // 512 bytes
-  Bits done = 0;
-  long long start = 0;
-  for (unsigned pass = 0; pass <= passes; ++pass) {
-    if (pass == 1) start = clock64(), done = 0;
-    for (Bits i = 0; i < count; i += kStep, ++done) {
-      unsigned word;
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(data + i));
-      i += word & zero;
-    }
-  }
-  *cycles = static_cast<double>(clock64() - start) / static_cast<double>(done);
-}
-
 // Reads \p count 16-byte words (twice the size of L2). This evicts all other data and leaves only clean lines. A memset
 // would leave dirty lines, which would be written back while the next kernel is timed.
 __global__ void flush(const uint4* data, Bits count, unsigned* sink) {

@@ -85,6 +85,7 @@ CREATE TABLE best(
   measured INTEGER NOT NULL,
   target TEXT NOT NULL,
   checked TEXT NOT NULL,
+  effort TEXT NOT NULL,
   crc INTEGER NOT NULL,
   first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER)), place INTEGER) STRICT;
 CREATE TABLE quarantine(
