@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <tuner/search/candidates.hpp>
-#include <tuner/search/habits.hpp>
+#include <tuner/search/features.hpp>
 #include <tuner/search/history.hpp>
 
 #include <tests/support/testing.hpp>

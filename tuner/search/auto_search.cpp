@@ -5,7 +5,7 @@
 
 #include <tuner/search/apart_values.hpp>
 #include <tuner/search/candidates.hpp>
-#include <tuner/search/habits.hpp>
+#include <tuner/search/features.hpp>
 #include <tuner/search/rank_model.hpp>
 #include <tuner/search/registry.hpp>
 #include <tuner/search/transfer.hpp>
@@ -19,7 +19,7 @@ constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at lea
 /// With this rank correlation or less, results of other problems are dropped.
 constexpr double kDisagreement = -0.4;
 
-/// The number of results at which an oddity of 1 (habits.hpp) divides the merit of a configuration by e.
+/// The number of results at which an oddity of 1 (features.hpp) divides the merit of a configuration by e.
 ///
 /// Source: Hvarfner et al., "piBO: augmenting acquisition functions with user beliefs for Bayesian optimization", ICLR
 /// 2022.
@@ -33,7 +33,7 @@ constexpr std::size_t kJudged = 256;  // wanted configurations that the probabil
 
 /// Proposes the candidate (candidates.hpp) with the highest expected improvement in a model of ranks (rank_model.hpp).
 /// Judges compiled proposals that wait for the device again, with the compiler's report: the more promising ones run
-/// first, and those much worse than a new proposal are given up. Unusual configurations (habits.hpp) have less
+/// first, and those much worse than a new proposal are given up. Unusual configurations (features.hpp) have less
 /// merit while few results are known. Every third proposal visits a value that few configurations can take
 /// (apart_values.hpp).
 class Auto final : public BasicStrategy {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include <tuner/search/habits.hpp>
+#include <tuner/search/features.hpp>
 #include <tuner/search/history.hpp>
 #include <tuner/search/strategy.hpp>
 
