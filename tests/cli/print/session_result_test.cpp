@@ -196,6 +196,35 @@ TEST_F(PrintedResult, EndsWithTheNumberThatMatters) {
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
 }
 
+TEST_F(PrintedResult, SaysInOneLineWhetherTuningIsWorthItHere) {
+  SessionResult result = won({measured(32, 12e3), measured(64, 10e3)});
+  const auto line = [&] {
+    const std::string text = winner(subject, result, "", plain);
+    const std::size_t at = text.find("default   ");
+    return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(line(), "");
+  result.effort = Effort::quick;
+  result.default_over_best = TimeRatio{1.6, 1.5, 1.7};
+  EXPECT_EQ(line(), "default   the best takes 0.625 of the default's time (95% interval 0.588 to 0.667)");
+  EXPECT_EQ(json_result(subject, result, "")["default"]["worth_tuning"], true);
+  result.default_over_best = TimeRatio{1.004, 1.001, 1.007};
+  EXPECT_EQ(line(),
+            "default   the default is within 0.4% of the best (95% interval 0.1 to 0.7%): tuning is not worth it here");
+  const Json compared = json_result(subject, result, "")["default"];
+  EXPECT_EQ(compared["time_over_best"], 1.004);
+  EXPECT_EQ(compared["low"], 1.001);
+  EXPECT_EQ(compared["high"], 1.007);
+  EXPECT_EQ(compared["worth_tuning"], false);
+  result.effort = Effort::none;
+  EXPECT_THAT(line(), Not(HasSubstr("worth"))) << "hardly anything was tried";
+  EXPECT_FALSE(json_result(subject, result, "")["default"].contains("worth_tuning"));
+  result = won({measured(64, 10e3), measured(32, 10e3)});
+  result.effort = Effort::normal;
+  result.default_over_best = TimeRatio{0.998, 0.98, 1.03};
+  EXPECT_EQ(line(), "default   the default is within 0.0% of the fastest (95% interval 0.0 to 3.0%)");
+}
+
 TEST_F(PrintedResult, SaysWhyTheFirstRowIsNotTheBest) {
   const auto text = [&](const SessionResult& result) { return winner(subject, result, "", plain); };
   SessionResult result = won({finalist(32, 10e3, 10e3), finalist(64, 10e3, 20e3)});

@@ -49,6 +49,24 @@ TEST(IsSlower, NeedsThreePlacementsThatAgree) {
   EXPECT_FALSE(is_slower(alone, fast, three));
 }
 
+TEST(ComparedTimes, AreThoseOfThePlacementsIfThereAreThree) {
+  const Trial fast = at_placements({100, 110, 120}), slow = at_placements({101, 112.2, 123.6});
+  const TimeRatio three = compared_times(slow, fast, {2, 2, 2});
+  EXPECT_NEAR(three.ratio, 1.02, 1e-12);
+  EXPECT_NEAR(three.high - three.ratio, 4.303 * 0.01 / std::sqrt(3.0), 1e-12);
+  EXPECT_NEAR(three.ratio - three.low, three.high - three.ratio, 1e-12);
+  Trial a = slow, b = fast;
+  std::get<Measurement>(a.outcome).median_ns = 112, std::get<Measurement>(b.outcome).median_ns = 110;
+  std::get<Measurement>(a.outcome).low_ns = 101, std::get<Measurement>(b.outcome).low_ns = 100;
+  std::get<Measurement>(a.outcome).high_ns = 124, std::get<Measurement>(b.outcome).high_ns = 120;
+  a.round = 0;
+  const TimeRatio apart = compared_times(a, b, {2, 2, 2});
+  EXPECT_DOUBLE_EQ(apart.ratio, 112.0 / 110);
+  EXPECT_DOUBLE_EQ(apart.low, 101.0 / 120);
+  EXPECT_DOUBLE_EQ(apart.high, 124.0 / 100);
+  EXPECT_EQ(compared_times(at_placements({1, 900, 1}), at_placements({1, 1, 1}), {2, 2, 2}).low, 0) << "not below";
+}
+
 // Ranks of the usual tables, e.g. Conover, "Practical Nonparametric Statistics", table of the sign test; 0-based.
 TEST(MedianInterval, UsesTheRanksOfPublishedTables) {
   const std::pair<std::size_t, std::size_t> ranks[] = {{6, 0},   {8, 0},   {9, 1},    {10, 1},   {12, 2},

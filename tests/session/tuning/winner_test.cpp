@@ -322,6 +322,48 @@ TEST_F(TuneSession, LetsWhoeverMayBeFasterThanTheWinnerIntoTheFinalsUntilNobodyI
   EXPECT_TRUE(warnings_.texts.empty());
 }
 
+TEST_F(TuneSession, ComparesTheDefaultWithTheBestAtThePlacementsThatTheyShare) {
+  const Configuration far{{"block", 32}, {"unroll", 4}};  // is beaten at once, and leaves
+  const auto ns = [&](const Configuration& c) { return c == far ? 2000 : cost(c); };
+  for (const Configuration& one : {optimum_, first_, far}) {
+    spec_.default_configuration = one;
+    std::map<Configuration, int> rounds;
+    FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, ns(c)); });
+    evaluator.again = [&](const Configuration& c) {
+      const double slower = 1 + 0.001 * (rounds[c]++ % 3);  // of the placement, for all alike
+      return measured(c, slower * ns(c));
+    };
+    const SessionResult result = run(evaluator);
+    ASSERT_EQ(result.best->configuration, optimum_);
+    ASSERT_TRUE(result.default_over_best) << one.text();
+    const auto& [ratio, low, high] = *result.default_over_best;
+    const double expected = one == optimum_ ? 1 : ns(one) / ns(optimum_);
+    EXPECT_NEAR(ratio, expected, one == far ? 0.01 : 1e-9) << one.text();
+    EXPECT_LE(low, expected + 1e-9);
+    EXPECT_GE(high, expected - 1e-9);
+    EXPECT_LT(high - low, one == far ? 0.02 : 1e-6);
+  }
+}
+
+TEST_F(TuneSession, ComparesADefaultThatWonATieWithTheFastestOfTheOthers) {
+  spec_.default_configuration = first_;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == first_ ? 1000 : cost(c) + 10); });
+  evaluator.again = [&](const Configuration& c) {
+    return measured(c, c == first_ ? 1001 : c == optimum_ ? 1000 : 3 * cost(c));
+  };
+  const SessionResult result = run(evaluator);
+  ASSERT_EQ(result.best->configuration, first_) << "a lead of 0.1% is none";
+  ASSERT_TRUE(result.default_over_best);
+  EXPECT_NEAR(result.default_over_best->ratio, 1.001, 1e-9);
+  EXPECT_LE(result.default_over_best->high, 1.01);
+}
+
+TEST_F(TuneSession, ComparesNothingThatWasNotMeasuredSideBySide) {
+  spec_.default_configuration = first_;
+  FakeEvaluator evaluator;  // its finals say nothing
+  EXPECT_FALSE(run(evaluator).default_over_best);
+}
+
 TEST_F(TuneSession, LetsThoseThatWereGivenUpAgainstALuckyTimeIntoTheFinalsToo) {
   FakeEvaluator evaluator([&](const Configuration& c) {
     Trial trial = measured(c, c == optimum_ ? 500 : cost(c));

@@ -1,6 +1,7 @@
 #include <tuner/cli/print/session_result.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include <tuner/cli/print/metrics.hpp>
 #include <tuner/cli/print/progress.hpp>
@@ -64,6 +65,26 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
   return "note      a row above the best did not keep its lead at each placement, or was measured at other placements "
          "than "
          "it, or only in the search\n";
+}
+
+/// Whether the default is as good as the best as far as that matters; nullopt: not compared, or hardly anything tried.
+std::optional<bool> is_worth_tuning(const SessionResult& result) {
+  if (!result.default_over_best || result.effort < Effort::quick) return std::nullopt;
+  return result.default_over_best->high > 1 + kWorthwhileImprovement;
+}
+
+/// Whether tuning is worth it here, in one line.
+std::string default_text(const SessionResult& result, bool is_best) {
+  if (!result.default_over_best) return {};
+  const auto& [ratio, low, high] = *result.default_over_best;
+  const std::optional<bool> is_worth = is_worth_tuning(result);
+  if (!is_best && is_worth.value_or(true))
+    return fmt::format("default   the best takes {:.3g} of the default's time (95% interval {:.3g} to {:.3g})\n",
+                       1 / ratio, 1 / high, low > 0 ? 1 / low : std::numeric_limits<double>::infinity());
+  const auto loss = [](double one) { return 100 * std::max(one - 1, 0.0); };
+  return fmt::format("default   the default is within {:.1f}% of the {} (95% interval {:.1f} to {:.1f}%){}\n",
+                     loss(ratio), is_best ? "fastest" : "best", loss(low), loss(high),
+                     is_worth == false ? ": tuning is not worth it here" : "");
 }
 
 /// DevicePeaks::floor_of(). In other uses than by itself, a launch that does nothing costs less.
@@ -145,6 +166,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
     text += fmt::format("ties      {} as fast as the best within the noise; it is the simplest\n",
                         plural(result.ties.size(), "configuration"));
   if (below_table) text += passed_over(subject, result);
+  text += default_text(result, best.configuration == subject.spec->default_configuration);
   text += lanes_text(result.lanes);
   const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit     {}\n", limit_text(why));
@@ -241,6 +263,10 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
     if (subject.verified && !subject.reference.empty()) object["best"]["reference"] = subject.reference;
     if (!result.checked.empty()) object["best"]["checked"] = result.checked;
     object["best"]["verdict"] = explain(*subject.spec, *subject.size, *subject.device, *result.best);
+  }
+  if (const auto& compared = result.default_over_best) {
+    object["default"] = {{"time_over_best", compared->ratio}, {"low", compared->low}, {"high", compared->high}};
+    if (const auto is_worth = is_worth_tuning(result)) object["default"]["worth_tuning"] = *is_worth;
   }
   object["ties"] = Json::array();
   for (const Configuration& one : result.ties) object["ties"].push_back(one.text());

@@ -41,6 +41,9 @@ constexpr double kConvergedWidth = 0.01;  // SamplingOptions::target_width, if n
 constexpr double kMinLead = 0.002;        // a smaller relative lead of the median is always a tie
 constexpr double kMaxLoss = 0.01;         // a larger one is never a tie
 
+/// With fewer placements, their ratios say nothing of the next one.
+constexpr std::size_t kLeastPlacements = 3;
+
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -193,13 +196,20 @@ double least_ratio(const Trial& fast, const Trial& slow, const Placements& place
   return least;
 }
 
-bool is_slower(const Trial& slow, const Trial& fast, const Placements& placements) {
+TimeRatio compared_times(const Trial& one, const Trial& other, const Placements& placements) {
   constexpr std::array kStudent = {4.303, 3.182, 2.776, 2.571, 2.447, 2.365};  // for 2 to 7 degrees of freedom
-  if (placements.size() < 3 || !in_pairs(fast, slow)) return false;
-  std::vector<double> leads;
-  for (const double ratio : medians(ratios(fast, slow), placements)) leads.push_back(ratio - 1);
-  const double quantile = kStudent[std::min(leads.size() - 3, kStudent.size() - 1)];
-  return mean(leads) - quantile * standard_error(leads) > kMinLead;
+  const Measurement &a = measured(one), &b = measured(other);
+  const std::vector<double> here =
+      in_pairs(one, other) ? medians(ratios(other, one), placements) : std::vector<double>();
+  if (here.size() < kLeastPlacements) return {a.median_ns / b.median_ns, a.low_ns / b.high_ns, a.high_ns / b.low_ns};
+  const double ratio = mean(here);
+  const double error = kStudent[std::min(here.size() - kLeastPlacements, kStudent.size() - 1)] * standard_error(here);
+  return {ratio, std::max(ratio - error, 0.0), ratio + error};
+}
+
+bool is_slower(const Trial& slow, const Trial& fast, const Placements& placements) {
+  return placements.size() >= kLeastPlacements && in_pairs(fast, slow) &&
+         compared_times(slow, fast, placements).low > 1 + kMinLead;
 }
 
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options) {

@@ -61,13 +61,22 @@ Measurement combined(std::span<const Measurement> parts);
 /// Simplest first: fewest registers, then canonical text.
 std::pair<int, std::string> simplicity(const Trial& trial);
 
+/// The time of one trial over that of another, with its 95% interval.
+struct TimeRatio {
+  double ratio = 1, low = 1, high = 1;
+};
+
+/// The time of \p one over that of \p other: from the ratio of their medians at each of at least three placements
+/// (Student's t). From their medians and intervals for fewer, and for trials that were not measured side by side.
+TimeRatio compared_times(const Trial& one, const Trial& other, const Placements& placements = {});
+
 /// How many times as long as \p fast \p slow takes at least: at each placement, and by the 95% interval over all
 /// samples. Trials with the same Trial::round and the same number of samples are compared sample by sample, others by
 /// their intervals.
 double least_ratio(const Trial& fast, const Trial& slow, const Placements& placements = {});
 
-/// Whether \p slow takes more time than \p fast: by the ratio of their medians at each of at least three placements,
-/// with a confidence of 97.5% (Student's t). False for trials that were not measured side by side.
+/// Whether \p slow takes more time than \p fast: compared_times() at three placements or more lies above a tie, with a
+/// confidence of 97.5%. False for trials that were not measured side by side.
 bool is_slower(const Trial& slow, const Trial& fast, const Placements& placements);
 
 struct DecideOptions {

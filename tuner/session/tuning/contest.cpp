@@ -114,6 +114,49 @@ void Contest::pass_over_quarantined() {
   }
 }
 
+void Contest::compare_with_default() {
+  if (!best_ || !options_.objective.is_time()) return;
+  const Finalist *winner = nullptr, *fastest_other = nullptr;
+  const Finalist* the_default = beaten_default_ ? &*beaten_default_ : nullptr;
+  for (const Finalist& one : finals_) {
+    if (one.placements.empty() || !can_win(result.trials[one.trial])) continue;
+    if (one.trial == best_) winner = &one;
+    if (is_default(one.trial))
+      the_default = &one;
+    else if (fastest_other == nullptr || objective_of(one.trial) < objective_of(fastest_other->trial))
+      fastest_other = &one;
+  }
+  if (winner == nullptr || the_default == nullptr) return;
+  if (winner == the_default)
+    result.default_over_best = fastest_other ? compared_finalists(*the_default, *fastest_other) : TimeRatio{};
+  else
+    result.default_over_best = compared_finalists(*the_default, *winner);
+}
+
+/// Compares the two at the placements that they share, or else by all their times.
+TimeRatio Contest::compared_finalists(const Finalist& one, const Finalist& other) const {
+  const std::size_t begin = std::max(one.from, other.from);
+  const std::size_t end = std::min(one.from + one.placements.size(), other.from + other.placements.size());
+  const bool side_by_side = one.in_pairs && other.in_pairs && begin < end;
+  Placements samples;
+  const auto trial_of = [&](const Finalist& finalist) {
+    const std::span<const Measurement> all = finalist.placements;
+    const std::span<const Measurement> shared = side_by_side ? all.subspan(begin - finalist.from, end - begin) : all;
+    samples.clear();
+    for (const Measurement& part : shared) samples.push_back(part.samples_ns.size());
+    Trial trial;
+    trial.configuration = result.trials[finalist.trial].configuration;
+    trial.outcome = combined(shared);
+    trial.round = side_by_side ? 1 : 0;
+    return trial;
+  };
+  const Trial a = trial_of(one);
+  const Placements of_one = samples;
+  Trial b = trial_of(other);
+  if (samples != of_one) b.round = 0;
+  return compared_times(a, b, samples);
+}
+
 void Contest::choose_from_all() {
   best_.reset();
   result.ties.clear();

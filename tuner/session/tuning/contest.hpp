@@ -51,6 +51,8 @@ class Contest {
   void check_winner();
   /// While the store objects to the winner, the next one takes its place.
   void pass_over_quarantined();
+  /// Sets SessionResult::default_over_best.
+  void compare_with_default();
 
   SessionResult result;
 
@@ -61,6 +63,7 @@ class Contest {
     std::vector<Measurement> placements = {};
     bool in_pairs = true;  // Trial::round was set each time
     double seconds = 0;    // about the time of a round for it
+    std::size_t from = 0;  // the round of its first placement
   };
 
   bool is_sound(const Trial& trial) const;
@@ -89,6 +92,7 @@ class Contest {
   bool is_settled() const;
   void choose_from_all();
   void choose_from_finalists();
+  TimeRatio compared_finalists(const Finalist& one, const Finalist& other) const;
 
   const KernelSpec& spec_;
   Evaluator& evaluator_;
@@ -98,7 +102,8 @@ class Contest {
   const Clock::time_point start_ = options_.started.value_or(Clock::now());
   std::optional<std::size_t> best_;  // position in result.trials
   std::vector<Finalist> finals_;     // those that are still in the race
-  std::set<std::size_t> again_;      // were measured again, or could not be
+  std::optional<Finalist> beaten_default_;
+  std::set<std::size_t> again_;  // were measured again, or could not be
   Placement last_placement_ = Placement::present;
   std::size_t rounds_ = 0;      // of the finals
   double seconds_for_one_ = 0;  // of the last round of the finals, for each of them

@@ -152,6 +152,7 @@ void Contest::settle_finalists() {
   if (entering.empty() || (sound < 2 && !options_.remeasure_one)) return;
   if (time_left() <= 0 || must_not_go_on()) return;
   finals_.clear();
+  beaten_default_.reset();
   rounds_ = 0;
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
@@ -170,7 +171,7 @@ void Contest::settle_finalists() {
 void Contest::choose_finalist(std::vector<std::size_t> entering, double begun) {
   std::optional<Placement> placement = Placement::present;
   do {
-    for (const std::size_t i : entering) finals_.push_back({i});
+    for (const std::size_t i : entering) finals_.push_back({.trial = i, .from = rounds_});
     const double most = std::min(time_left(), time_for_more(begun, winner_is_known()));
     if (!measure_again(*placement, *placement == Placement::present ? time_left() : most)) break;
     choose_from_finalists();
@@ -198,7 +199,9 @@ void Contest::confirm_time(double begun) {
   for (Finalist& one : finals_) {
     before.emplace(one.trial, result.trials[one.trial].outcome);
     one.placements.clear();
+    one.from = 0;
   }
+  if (beaten_default_) beaten_default_->in_pairs = false;  // its rounds are over
   rounds_ = 0;
   do {
     const std::optional<Placement> placement = next_placement(0, time_for_more(begun, true));
@@ -365,7 +368,10 @@ void Contest::choose_from_finalists() {
     const double enough = k == how.default_at ? 1 / kClearLead : std::max(kFinalistFactor, placement);
     const bool is_beaten = least_ratio(fastest, trials[k], how.placements) > enough ||
                            (k != how.default_at && is_slower(trials[k], fastest, how.placements));
-    if (k == standings.winner || !is_beaten) left.push_back(std::move(finals_[k]));
+    if (k == standings.winner || !is_beaten)
+      left.push_back(std::move(finals_[k]));
+    else if (k == how.default_at)
+      beaten_default_ = std::move(finals_[k]);
   }
   finals_ = std::move(left);
 }

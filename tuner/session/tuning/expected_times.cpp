@@ -18,7 +18,7 @@ constexpr std::size_t kMostJudged = 16'384;  // a tenth of a second
 
 /// The model does not see what most parameters do. The file's author chose their defaults, so each other value counts
 /// as this part of the time.
-constexpr double kFarther = 0.01;
+constexpr double kFarther = 0.05;
 constexpr double kSpread = 1.05;  // times of the model that differ by less have no order
 
 }  // namespace

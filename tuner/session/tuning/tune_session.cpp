@@ -37,9 +37,6 @@ constexpr double kLastLaunch = 0.5;
 /// After so many trials of a session, their pace is that of the others.
 constexpr std::size_t kEnoughToPlan = 10;
 
-/// Budget::until_unlikely counts only improvements of at least this part.
-constexpr double kWorthwhileImprovement = 0.01;
-
 search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
   search::Observation seen;
   seen.index = index;
@@ -86,6 +83,7 @@ class Session {
     if (done) contest_.check_winner();
     if (done && contest_.must_not_go_on()) contest_.result.stop_reason = StopReason::interrupted;
     contest_.pass_over_quarantined();
+    contest_.compare_with_default();
     if (contest_.best()) contest_.result.best = *contest_.best();
     sum_up();
     if (store_) finish_store();

@@ -19,6 +19,7 @@
 #include <tuner/core/values/problem_size.hpp>
 #include <tuner/core/values/space_count.hpp>
 #include <tuner/effort.hpp>
+#include <tuner/measure/numbers/statistics.hpp>
 
 namespace tuner {
 
@@ -124,6 +125,9 @@ struct SessionOptions {
 enum class StopReason { exhausted, wall_time, trials, fraction, target, unlikely, interrupted, device_lost };
 std::string_view text(StopReason reason);
 
+/// A smaller improvement of the objective is not worth a search: Budget::until_unlikely does not count it.
+inline constexpr double kWorthwhileImprovement = 0.01;
+
 struct SessionResult {
   std::vector<Trial> trials;  ///< resumed ones first, then in order of completion
   std::size_t resumed = 0;
@@ -131,6 +135,9 @@ struct SessionResult {
   std::optional<Trial> best;
   /// Configurations as fast as the best within the noise. The best was preferred because it is simpler.
   std::vector<Configuration> ties;
+  /// The time of the kernel's default over that of the best, measured side by side among the finalists. If the default
+  /// is the best, over that of the fastest other one that may be as fast; 1 if there is none. nullopt: not compared.
+  std::optional<TimeRatio> default_over_best;
   /// cache::BestRecord::checked of the best; empty without SessionOptions::check.
   std::string checked;
   double product = 0;
