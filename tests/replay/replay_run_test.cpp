@@ -33,6 +33,7 @@ TEST(Replay, ReportsEveryStrategyOnEverySpaceAndTheirMean) {
   ASSERT_EQ(report.aggregates.size(), 2u);
   EXPECT_EQ(report.aggregates[0].score, report.spaces[0].results[0].score.value);
   EXPECT_DOUBLE_EQ(report.aggregates[0].relative_to_optimum, report.spaces[0].results[0].score.relative_to_optimum);
+  EXPECT_EQ(report.aggregates[0].shares, report.spaces[0].results[0].shares);
   EXPECT_GT(report.spaces[0].results[0].mean_trials, 500);
 }
 
@@ -70,7 +71,7 @@ TEST(Replay, GivesEachSpaceToTheOthersOfItsKernel) {
     EXPECT_LT(pair.without.front(), 1);
     EXPECT_TRUE(std::ranges::is_sorted(pair.without));
   }
-  options.budget.trials = kShareTrials.back();
+  options.budget.trials = kPairTrials;
   EXPECT_EQ(run_replay({convolution()}, options).spaces[0].results[0].shares, pairs[0].without);
   EXPECT_THROW(replay_pairs({convolution(), unrelated}, options), std::invalid_argument);
 }

@@ -135,16 +135,22 @@ TEST(StrategyQuality, AutoRunsFirstWhatTheCompilerMakesPromising) {
 
 TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
   const EnumeratedSpace space = kernel_space();
-  const auto strategy = make_strategy("auto", space, {});
-  const std::vector<Index> early = strategy->propose(16);  // before anything is known
-  for (int t = 0; t < 40; ++t) try_one(*strategy, space);
-  const auto order = strategy->reconsider(early);
-  ASSERT_TRUE(order);
-  EXPECT_LT(order->size(), early.size());
-  const Index given_up = *std::find_if(early.begin(), early.end(), [&](Index index) {
-    return std::find(order->begin(), order->end(), index) == order->end();
-  });
-  EXPECT_GT(kernel_time(space, given_up), kernel_time(space, order->front()));
+  int right = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    StrategyOptions options;
+    options.seed = seed;
+    const auto strategy = make_strategy("auto", space, options);
+    const std::vector<Index> early = strategy->propose(16);  // before anything is known
+    for (int t = 0; t < 40; ++t) try_one(*strategy, space);
+    const auto order = strategy->reconsider(early);
+    ASSERT_TRUE(order);
+    ASSERT_LT(order->size(), early.size());
+    const Index given_up = *std::find_if(early.begin(), early.end(), [&](Index index) {
+      return std::find(order->begin(), order->end(), index) == order->end();
+    });
+    right += kernel_time(space, given_up) > kernel_time(space, order->front());
+  }
+  EXPECT_GE(right, 14) << "of 20";
 }
 
 TEST(StrategyQuality, AutoSaysWhenAnImprovementHasBecomeUnlikely) {

@@ -173,6 +173,7 @@ ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const 
     mean.score += share * result.score.value;
     variance += result.score.standard_error * result.score.standard_error;
     mean.relative_to_optimum += share * result.score.relative_to_optimum;
+    for (std::size_t i = 0; i < mean.shares.size(); ++i) mean.shares[i] += share * result.shares[i];
     mean.cpu_ms_per_proposal += share * result.cpu_ms_per_proposal;
   }
   mean.standard_error = share * std::sqrt(variance);
@@ -215,7 +216,7 @@ std::vector<ReplayPair> replay_pairs(const std::vector<RecordedSpace>& spaces, c
   check(spaces, options);
   ReplayOptions limited = options;
   if (!limited.budget.wall_time && !limited.budget.fraction && !limited.budget.trials)
-    limited.budget.trials = kShareTrials.back();
+    limited.budget.trials = kPairTrials;
   std::vector<ReplayPair> pairs;
   for (const RecordedSpace& recorded : spaces) {
     const Scorer scorer(recorded);

@@ -30,7 +30,10 @@ struct ReplayOptions {
 };
 
 /// The numbers of trials after which the best so far is compared with the optimum.
-inline constexpr std::array<std::size_t, 4> kShareTrials{1, 5, 10, 20};
+inline constexpr std::array<std::size_t, 6> kShareTrials{1, 5, 8, 10, 20, 50};
+
+/// The length of a repeat of replay_pairs() without a limit.
+inline constexpr std::size_t kPairTrials = 20;
 
 /// Shares of the optimum after each of kShareTrials, means over the repeats. Where a repeat has no valid result yet,
 /// its share is 0. Where a repeat ended before, its last best counts.
@@ -68,6 +71,7 @@ struct ReplayAggregate {
   double score = 0;
   double standard_error = 0;
   double relative_to_optimum = 0;  ///< mean over spaces of Score::relative_to_optimum
+  Shares shares{};                 ///< means over the spaces
   double cpu_ms_per_proposal = 0;
 };
 
@@ -96,7 +100,7 @@ struct ReplayPair {
 };
 
 /// Gives each space to each other one as its prior, if they have configurations in common. Without a limit in \p
-/// options, a repeat ends after 20 trials. ReplayOptions::prior is not used. Throws as run_replay(), and
+/// options, a repeat ends after kPairTrials. ReplayOptions::prior is not used. Throws as run_replay(), and
 /// std::invalid_argument if there is no pair.
 std::vector<ReplayPair> replay_pairs(const std::vector<RecordedSpace>& spaces, const ReplayOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include <tuner/search/apart_values.hpp>
 #include <tuner/search/candidates.hpp>
+#include <tuner/search/features.hpp>
 #include <tuner/search/rank_model.hpp>
 #include <tuner/search/registry.hpp>
 #include <tuner/search/transfer.hpp>
@@ -18,6 +19,12 @@ constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at lea
 /// With this rank correlation or less, results of other problems are dropped.
 constexpr double kDisagreement = -0.4;
 
+/// The number of results at which an oddity of 1 (features.hpp) divides the merit of a configuration by e.
+///
+/// Source: Hvarfner et al., "piBO: augmenting acquisition functions with user beliefs for Bayesian optimization", ICLR
+/// 2022.
+constexpr double kHabit = 10;
+
 constexpr std::size_t kFewTrials = 60;  // with fewer expected, no value is visited
 constexpr std::size_t kVisitEvery = 3;  // one in so many proposals is a visit, while there are values to visit
 
@@ -26,19 +33,21 @@ constexpr std::size_t kJudged = 256;  // wanted configurations that the probabil
 
 /// Proposes the candidate (candidates.hpp) with the highest expected improvement in a model of ranks (rank_model.hpp).
 /// Judges compiled proposals that wait for the device again, with the compiler's report: the more promising ones run
-/// first, and those much worse than a new proposal are given up. Every third proposal visits a value that few
-/// configurations can take (apart_values.hpp).
+/// first, and those much worse than a new proposal are given up. Unusual configurations (features.hpp) have less
+/// merit while few results are known. Every third proposal visits a value that few configurations can take
+/// (apart_values.hpp).
 class Auto final : public BasicStrategy {
  public:
   struct Options {
-    Option<std::size_t> start{"start", 6, 1, 1e6};         // spread configurations before the model is used
-    Option<double> start_share{"start_share", 0.6, 0, 1};  // limits start: share of the expected trials (at least 4)
+    Option<std::size_t> start{"start", 4, 1, 1e6};         // spread configurations before the model
+    Option<bool> habits{"habits", true, 0, 1};             // whether what is usual for kernels counts
     Option<std::size_t> seeds{"seeds", 12, 0, 1e6};        // the first trials follow results of other problems
     Option<std::size_t> elites{"elites", 5, 1, 1000};      // the best, whose neighbours are candidates
     Option<std::size_t> parents{"parents", 20, 1, 10000};  // the best, which are crossed
     Option<std::size_t> crossings{"crossings", 100, 0, 1e5};
+    Option<std::size_t> repairs{"repairs", 100, 0, 1e5};   // changes of one value that need a change of another
     Option<std::size_t> pool{"pool", 400, 0, 1e5};         // random candidates
-    Option<double> boldness{"boldness", 1, 0, 1000};       // weight of the model's doubt
+    Option<double> boldness{"boldness", 0.5, 0, 1000};     // weight of the model's doubt
     Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, plus an eighth of all
     Option<double> restless{"restless", 4, 0, 1000};       // after these, the factor of the doubt in every second fit
 
@@ -52,8 +61,8 @@ class Auto final : public BasicStrategy {
     Option<std::size_t> splits{"splits", 12, 1, 1000};  // tried at a node
     Option<std::size_t> leaf{"leaf", 1, 1, 1000};
     auto all() {
-      return std::tie(start, start_share, seeds, elites, parents, crossings, pool, boldness, patience, restless, visits,
-                      finish, compiler, give_up, exchange, trees, splits, leaf);
+      return std::tie(start, habits, seeds, elites, parents, crossings, repairs, pool, boldness, patience, restless,
+                      visits, finish, compiler, give_up, exchange, trees, splits, leaf);
     }
   };
 
@@ -61,9 +70,10 @@ class Auto final : public BasicStrategy {
       : BasicStrategy(space, options),
         options_(own),
         model_(space, {own.trees, own.splits, own.leaf}, own.compiler),
-        apart_(space, {own.trees, own.splits, own.leaf}, options.seed) {
-    const double most = std::max(4.0, own.start_share * static_cast<double>(planned_trials()));
-    start_ = static_cast<std::size_t>(std::min(static_cast<double>(own.start), most));
+        apart_(space, {own.trees, own.splits, own.leaf}, options.seed),
+        all_habits_(space) {
+    start_ = own.start;
+    heed_habits(true);
   }
 
   void compiled(Index index, const Resources& resources) override { model_.compiled(index, resources); }
@@ -96,13 +106,18 @@ class Auto final : public BasicStrategy {
   }
   std::optional<Index> next_seed();
   void drop_prior();
+  /// Known results say more than habits.
+  void heed_habits(bool heed) { habits_ = heed && options_.habits ? &all_habits_ : nullptr; }
   bool fit_is_due() const;
   void refit();
-  double merit(Prediction prediction) const;
+  double improvement(Prediction prediction) const;
+  /// The improvement; less for what is unusual, while few results are known.
+  double merit(Index index, Prediction prediction) const;
 
   Options options_;
   RankModel model_;
   ApartValues apart_;
+  Habits all_habits_;
   std::optional<Transfer> transfer_;  // while results of other problems lead
   std::size_t seeds_ = 0;             // the most proposals of transfer_
   std::size_t seeded_ = 0;            // its proposals
@@ -171,6 +186,7 @@ std::optional<Index> Auto::next_seed() {
 void Auto::drop_prior() {
   transfer_.reset();
   model_.forget_prior();
+  heed_habits(true);
   start_ += seeded_;
   improved_ = true;
 }
@@ -189,15 +205,21 @@ void Auto::refit() {
   const bool restless = stagnating() && refits_ % 2 == 0;
   boldness_ = options_.boldness * (finishing() ? kFinishing : restless ? options_.restless : 1);
   queue_.clear();
-  const CandidateOptions wanted{options_.elites, options_.parents, options_.crossings, options_.pool};
+  const CandidateOptions wanted{options_.elites, options_.parents, options_.crossings, options_.repairs, options_.pool};
   for (const Index index : candidates(history_, random_, wanted, finishing()))
-    queue_.push_back({merit(model_.predict(index)), index});
+    queue_.push_back({merit(index, model_.predict(index)), index});
   std::sort(queue_.begin(), queue_.end());
 }
 
-double Auto::merit(Prediction prediction) const {
+double Auto::improvement(Prediction prediction) const {
   prediction.deviation *= boldness_;
   return expected_improvement(prediction, model_.best_target());
+}
+
+double Auto::merit(Index index, Prediction prediction) const {
+  if (!habits_) return improvement(prediction);
+  return improvement(prediction) *
+         std::exp(-kHabit * habits_->oddity(index) / static_cast<double>(history_.known().size()));
 }
 
 std::optional<std::vector<Index>> Auto::reconsider(std::span<const Index> waiting) {
@@ -205,11 +227,11 @@ std::optional<std::vector<Index>> Auto::reconsider(std::span<const Index> waitin
   if (fit_is_due()) refit();
   std::vector<Wanted> ranked;
   const std::vector<Prediction> predictions = model_.predict_compiled(waiting, history_.known(), random_);
-  // The model cannot judge a visit: it always runs, and first.
+  // The compiler's report says more than habits. The model cannot judge a visit: it always runs, and first.
   for (std::size_t i = 0; i < waiting.size(); ++i)
-    ranked.push_back({visits_.contains(waiting[i]) ? HUGE_VAL : merit(predictions[i]), waiting[i]});
+    ranked.push_back({visits_.contains(waiting[i]) ? HUGE_VAL : improvement(predictions[i]), waiting[i]});
   std::ranges::stable_sort(ranked, std::greater(), &Wanted::merit);
-  const double least = queue_.empty() ? 0 : options_.give_up * queue_.back().merit;
+  const double least = queue_.empty() ? 0 : options_.give_up * improvement(model_.predict(queue_.back().index));
   for (; may_give_up_ > 0 && ranked.size() > kAlwaysRun && ranked.back().merit < least; --may_give_up_)
     ranked.pop_back();
   std::vector<Index> out;
@@ -226,6 +248,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   if (valid == 0) return;
   std::ranges::sort(known, {}, &Known::objective);
   transfer_.emplace(space(), known);
+  heed_habits(false);
   // Few results are the best of a search, or of several: after some of them the others add nothing.
   seeds_ = std::min(options_.seeds.value, 2 + static_cast<std::size_t>(valid) / 4);
   if (known.size() < kLeastPrior) return;

@@ -7,6 +7,8 @@ namespace tuner::search {
 namespace {
 
 constexpr std::size_t kUsualTrials = 200;
+constexpr std::size_t kSpreadDraws = 24;  // random configurations, of which a spread start takes the best
+constexpr std::size_t kUsualDraws = 300;  // the same, if it has to be usual too
 
 }  // namespace
 
@@ -19,14 +21,41 @@ void Spread::seen(Index index) {
   seen_.push_back(index);
 }
 
-std::optional<Index> Spread::next(History& history, Random& random) {
+/// Takes the best of random draws, and moves to better neighbours until there is none.
+std::optional<Index> Spread::most_usual(History& history, Random& random, const Habits& habits) const {
+  std::optional<Index> best;
+  double least = HUGE_VAL;
+  const auto try_one = [&](Index index) {
+    const double oddity = habits.oddity(index);
+    if (oddity >= least || !history.is_fresh(index)) return false;
+    least = oddity;
+    best = index;
+    return true;
+  };
+  for (std::size_t i = 0; i < kUsualDraws; ++i) {
+    const auto drawn = history.random_fresh(random);
+    if (!drawn) break;
+    try_one(*drawn);
+  }
+  for (bool improves = best.has_value(); improves;) {
+    improves = false;
+    std::vector<Index> neighbours = space_.neighbours(*best, Neighbourhood::hamming);
+    random.shuffle(neighbours);  // many are equally usual
+    for (const Index neighbour : neighbours)
+      if (try_one(neighbour)) improves = true;
+  }
+  return best;
+}
+
+std::optional<Index> Spread::next(History& history, Random& random, const Habits* habits) {
+  if (habits && seen_.empty()) return most_usual(history, random, *habits);
   std::optional<Index> best;
   double best_merit = 0;
   const std::size_t width = uses_.size();
   EnumeratedSpace::Digits mine(width);
   EnumeratedSpace::Digits other(width);
   const std::size_t looked_back = std::min<std::size_t>(seen_.size(), 64);
-  const std::size_t candidates = seen_.empty() ? 1 : 24;
+  const std::size_t candidates = seen_.empty() ? 1 : habits ? kUsualDraws : kSpreadDraws;
   for (std::size_t i = 0; i < candidates; ++i) {
     const auto candidate = history.random_fresh(random);
     if (!candidate) return std::nullopt;
@@ -46,7 +75,7 @@ std::optional<Index> Spread::next(History& history, Random& random) {
           distance += 0.5 + 0.5 * std::abs(mine[p] - other[p]) / static_cast<double>(uses_[p].size() - 1);
       nearest = std::min(nearest, distance);
     }
-    const double merit = nearest - crowding;
+    const double merit = nearest - crowding - (habits ? habits->oddity(*candidate) : 0);
     if (!best || merit > best_merit) {
       best = candidate;
       best_merit = merit;
@@ -84,7 +113,7 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
   while (out.size() < n && history_.fresh_count() > 0) {
     origin_.reset();
     std::optional<Index> wanted = next_first();
-    if (!wanted) wanted = starting() ? spread_.next(history_, random_) : next();
+    if (!wanted) wanted = starting() ? spread_.next(history_, random_, habits_) : next();
     if (!wanted || !history_.is_fresh(*wanted)) wanted = history_.random_fresh(random_);
     if (!wanted) break;  // an open space in which no more were found
     if (starting()) spread_.seen(*wanted);

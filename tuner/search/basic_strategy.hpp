@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include <tuner/search/features.hpp>
 #include <tuner/search/history.hpp>
 #include <tuner/search/strategy.hpp>
 
@@ -22,12 +23,15 @@ namespace tuner::search {
 class Spread {
  public:
   explicit Spread(const EnumeratedSpace& space);
-  /// nullopt when no fresh configuration is left.
-  std::optional<Index> next(History& history, Random& random);
+  /// With \p habits, the first one is the most usual, and the others stay near to what is usual. nullopt when no fresh
+  /// configuration is left.
+  std::optional<Index> next(History& history, Random& random, const Habits* habits);
   /// Counts \p index as seen.
   void seen(Index index);
 
  private:
+  std::optional<Index> most_usual(History& history, Random& random, const Habits& habits) const;
+
   const EnumeratedSpace& space_;
   std::vector<std::vector<std::uint32_t>> uses_;  // for each parameter and digit
   std::vector<Index> seen_;
@@ -60,8 +64,9 @@ class BasicStrategy : public Strategy {
 
   History history_;
   Random random_;
-  std::size_t start_ = 0;    // this many proposals come from the spread start
-  std::deque<Index> first_;  // proposed first
+  std::size_t start_ = 0;           // this many proposals come from the spread start
+  std::deque<Index> first_;         // proposed first
+  const Habits* habits_ = nullptr;  // for the spread start
   Origin origin_;
   bool own_ = false;  // whether on_result() gets a configuration that was proposed here
 

@@ -65,7 +65,7 @@ class BayesOpt final : public BasicStrategy {
     const double best = *std::min_element(targets.begin(), targets.end());
     std::vector<float> row(features_.width());
     std::vector<std::pair<double, Index>> ranked;
-    for (const Index index : candidates(history_, random_, {5, 5, 0, options_.pool}, false)) {
+    for (const Index index : candidates(history_, random_, {5, 5, 0, 0, options_.pool}, false)) {
       features_.write(index, row.data());
       ranked.emplace_back(model_.mean(row.data()), index);
     }

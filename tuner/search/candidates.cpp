@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace tuner::search {
 namespace {
@@ -48,6 +49,41 @@ Index crossing(const EnumeratedSpace& space, Random& random, const std::vector<K
   return nearest_valid(space, random, child).value_or(first);
 }
 
+/// Gives each value that configuration \p index cannot take alone to it, with the smallest step of another parameter.
+/// At most \p most of them, chosen at random if there are more.
+std::vector<Index> repaired_values(const EnumeratedSpace& space, Random& random, Index index, std::size_t most) {
+  struct Change {
+    std::size_t parameter;
+    std::uint16_t digit;
+  };
+  EnumeratedSpace::Digits digits(space.parameters().size());
+  space.digits(index, digits);
+  std::vector<Change> blocked;
+  for (std::size_t p = 0; p < digits.size(); ++p) {
+    const std::uint16_t kept = digits[p];
+    for (digits[p] = 0; digits[p] < space.parameters()[p].values.size(); ++digits[p])
+      if (!space.find_digits(digits)) blocked.push_back({p, digits[p]});
+    digits[p] = kept;
+  }
+  random.shuffle(blocked);
+  if (blocked.size() > most) blocked.resize(most);
+  std::vector<std::size_t> others(digits.size());
+  std::iota(others.begin(), others.end(), std::size_t{0});
+  std::vector<Index> out;
+  for (const Change& change : blocked) {
+    const std::uint16_t kept = std::exchange(digits[change.parameter], change.digit);
+    random.shuffle(others);
+    for (const std::size_t p : others) {
+      if (p == change.parameter) continue;
+      const auto found = change_one(space, random, digits, p);
+      if (found) out.push_back(*found);
+      if (found) break;
+    }
+    digits[change.parameter] = kept;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Index> candidates(History& history, Random& random, const CandidateOptions& options, bool near_only) {
@@ -59,6 +95,10 @@ std::vector<Index> candidates(History& history, Random& random, const CandidateO
   const std::vector<Known> parents = history.elites(options.parents);
   for (std::size_t i = 0; i < std::min(parents.size(), options.elites); ++i)
     for (const Index index : space.neighbours(parents[i].index, Neighbourhood::hamming)) add(index);
+  if (!parents.empty()) {
+    const Index one = parents[random.below(std::min(parents.size(), options.elites))].index;
+    for (const Index index : repaired_values(space, random, one, options.repairs)) add(index);
+  }
   if (!near_only || out.empty()) {
     for (std::size_t i = 0; i < options.crossings && parents.size() > 1; ++i) add(crossing(space, random, parents));
     for (std::size_t i = 0; i < options.pool; ++i)

@@ -1,5 +1,6 @@
 #pragma once
-/// Configurations that a model should judge: neighbours of the best, crossings of the best, and random ones. Also finds
+/// Configurations that a model should judge: neighbours of the best, crossings of the best, other values of the best
+/// with the rest repaired, and random ones. Also finds
 /// valid configurations near points of the full product, for crossings and arithmetic on positions. Internal to the
 /// room.
 
@@ -16,7 +17,8 @@ struct CandidateOptions {
   std::size_t elites = 5;    ///< how many of the best have their neighbours as candidates
   std::size_t parents = 20;  ///< how many of the best are crossed
   std::size_t crossings = 100;
-  std::size_t pool = 400;  ///< random candidates
+  std::size_t repairs = 100;  ///< values that one of the elites cannot take without another change
+  std::size_t pool = 400;     ///< random candidates
 };
 
 /// Fresh configurations, sorted, without duplicates. \p near_only: only neighbours of the best, if there are any.

@@ -177,6 +177,7 @@ TEST_F(Program, ReplaysEverySpaceAndGivesTheMeans) {
   EXPECT_EQ(report["spaces"][0]["results"][0]["curve"].size(), 1000u);
   EXPECT_EQ(report["spaces"][1]["results"].size(), 2u);
   EXPECT_EQ(report["aggregate"][1]["strategy"], "random");
+  EXPECT_EQ(report["aggregate"][1]["shares"], report["spaces"][0]["results"][1]["shares"]);
   expect_failures(0, "", {line + " --target 2ms"});
 }
 

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include <tuner/cli/commands/database_options.hpp>
 #include <tuner/cli/input/kernel_options.hpp>
 #include <tuner/cli/input/standard_input.hpp>
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/values/named.hpp>
 #include <tuner/replay/read_recorded_space.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/replay/svg_report.hpp>
@@ -25,6 +27,11 @@ std::vector<Cell> scored(const std::string& strategy, double score, double error
   return {strategy, Cell(score, fmt::format("{:.3f}", score)), Cell(error, fmt::format("+- {:.3f}", error)),
           Cell::percent(share, 2)};
 }
+
+/// After so many trials, people see the mean share of the optimum.
+constexpr std::array<std::size_t, 4> kShownTrials{1, 8, 20, 50};
+
+Cell share_cell(double share) { return Cell::right(fmt::format("{:.3f}", share)); }
 
 Cell cpu_cell(double ms) { return {ms, fmt::format("{:.3f}", ms)}; }
 
@@ -52,10 +59,15 @@ Table results_table(const std::vector<replay::ReplayResult>& results, std::size_
 Table means_table(const replay::ReplayReport& report) {
   std::vector<Table::Column> columns = scored_columns();
   columns.push_back(named("CPU ms/trial", "cpu_ms_per_proposal"));
+  columns.push_back(data("shares"));
+  for (const std::size_t trials : kShownTrials) columns.push_back(people(plural(trials, "trial")));
   Table table(std::move(columns));
   for (const replay::ReplayAggregate& one : report.aggregates) {
     auto cells = scored(one.strategy, one.score, one.standard_error, one.relative_to_optimum);
     cells.push_back(cpu_cell(one.cpu_ms_per_proposal));
+    cells.push_back(Cell(one.shares, ""));
+    for (std::size_t i = 0; i < one.shares.size(); ++i)
+      if (contains(kShownTrials, replay::kShareTrials[i])) cells.push_back(share_cell(one.shares[i]));
     table.add(std::move(cells));
   }
   return table;
@@ -86,8 +98,10 @@ Answer answer_of(const replay::ReplayReport& report) {
   return answer.data("repeats", report.repeats)
       .data("seed", report.seed)
       .data("spaces", std::move(spaces))
-      .text("mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once\n",
-            plural(report.spaces.size(), "space"), report.repeats, report.seed)
+      .text(
+          "mean of {}, {} repeats, seed {}; score: 0 = random search, 1 = the optimum at once; shares of the "
+          "optimum after so many trials\n",
+          plural(report.spaces.size(), "space"), report.repeats, report.seed)
       .rows("aggregate", means_table(report));
 }
 
@@ -96,7 +110,6 @@ Answer answer_of_pairs(const std::vector<replay::ReplayPair>& pairs, const repla
   constexpr std::array<std::size_t, 2> shown{10, 20};
   Table table({"strategy", "space", named("known", "prior"), data("without"), data("with"), people("10 trials"),
                people("with it"), people("20 trials"), people("with it")});
-  const auto share = [](double value) { return Cell::right(fmt::format("{:.3f}", value)); };
   Answer answer;
   std::string means;
   for (const std::string& strategy : options.strategies) {
@@ -113,15 +126,17 @@ Answer answer_of_pairs(const std::vector<replay::ReplayPair>& pairs, const repla
         with[i] += pair.with[i];
         loss[i] = std::max(loss[i], pair.without[i] - pair.with[i]);
         if (std::ranges::count(shown, replay::kShareTrials[i]) == 0) continue;
-        cells.push_back(share(pair.without[i]));
-        cells.push_back(share(pair.with[i]));
+        cells.push_back(share_cell(pair.without[i]));
+        cells.push_back(share_cell(pair.with[i]));
       }
       table.add(std::move(cells));
     }
-    for (std::size_t i = 0; i < without.size(); ++i)
+    for (std::size_t i = 0; i < without.size(); ++i) {
+      if (replay::kShareTrials[i] > options.budget.trials.value_or(replay::kPairTrials)) continue;
       means += fmt::format("{}, {}: {:.3f} without, {:.3f} with the other space known; largest loss {:.3f}\n", strategy,
                            plural(replay::kShareTrials[i], "trial"), without[i] / static_cast<double>(count),
                            with[i] / static_cast<double>(count), loss[i]);
+    }
   }
   return answer.data("repeats", options.repeats)
       .data("seed", options.seed)
