@@ -40,7 +40,7 @@ __global__ void sum_page(const float* page, float* sum) {
 
 using Modules = std::vector<std::unique_ptr<Module>>;
 
-/// They lie at different places, as none is unloaded.
+/// None is unloaded, so all lie at different places.
 Modules loaded(Backend& backend) {
   CompileRequest request;
   request.source = kSource;
