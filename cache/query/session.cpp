@@ -131,6 +131,15 @@ void SessionWriter::set_best(const std::string& configuration, const BestOrigin&
   });
 }
 
+void SessionWriter::set_effort(const std::string& effort) {
+  commit([&store = store_, key = record_.key, effort] {
+    auto best = stored(store, BestRecord{key, {}, {}});
+    if (!best) return;
+    best->effort = effort;
+    put(store, *best);
+  });
+}
+
 void SessionWriter::finish(std::string spent) {
   store_.try_file_again();
   {

@@ -219,6 +219,24 @@ TEST_F(TrialStoreTest, KeepsABestThatWasNotMeasuredAgainBesideTheNewOne) {
   EXPECT_EQ(cache::best_rows(database_).at(0).median_ns, 3000);
 }
 
+TEST_F(TrialStoreTest, RaisesTheEffortOfABestThatASearchContinuesAndLeaves) {
+  const auto tune = [&](const Configuration& configuration, double ns, const char* effort, bool resume) {
+    StoreOptions options;
+    options.resume = resume;
+    TrialStore writing = store(options);
+    const Trial found = measured(configuration, ns);
+    writing.append(found);
+    writing.finish(&found, Spent{}, {effort, {}});
+    return cache::best_rows(database_).at(0);
+  };
+  EXPECT_EQ(tune(one_, 1000, "quick", true).effort, "quick");
+  EXPECT_EQ(store().resumed_effort(), Effort::quick);
+  const cache::BestRecord raised = tune(two_, 2000, "normal", true);
+  EXPECT_EQ(raised.configuration, one_.text());
+  EXPECT_EQ(raised.effort, "normal");
+  EXPECT_EQ(tune(two_, 2000, "thorough", false).effort, "normal") << "it was not measured beside the new one";
+}
+
 TEST_F(TrialStoreTest, ObjectsToWhatCrashedSinceItBeganForAProblemLikeIts) {
   TrialStore writing = store();
   const Trial good = measured(one_, 1000);

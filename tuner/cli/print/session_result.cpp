@@ -6,6 +6,7 @@
 #include <tuner/cli/print/metrics.hpp>
 #include <tuner/cli/print/progress.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/result/effort.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/explain/explain_trial.hpp>
