@@ -178,16 +178,16 @@ class Session {
 
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
-    if (!options_.prior) {
-      if (options_.estimate && search::strategy_info(options_.strategy).learns) expect_times();
-      return 0;
-    }
     std::vector<search::Observation> elsewhere;
-    for (const Prior::Result& result : options_.prior->results) {
-      const std::optional<Index> index = space_.find(result.configuration);
-      if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
-    }
-    strategy_->seed_prior(elsewhere, options_.prior->weight);
+    if (options_.prior)
+      for (const Prior::Result& result : options_.prior->results) {
+        const std::optional<Index> index = space_.find(result.configuration);
+        if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
+      }
+    if (!elsewhere.empty())
+      strategy_->seed_prior(elsewhere, options_.prior->weight);
+    else if (options_.estimate && strategy_->uses_prior())
+      expect_times();
     return elsewhere.size();
   }
 
@@ -332,6 +332,7 @@ class Session {
     if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
     const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
     if (!order) return put_waiting_in_expected_order();
+    expected_.reset();  // from now on, the strategy knows better
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
     for (const Index index : waiting_)
