@@ -141,11 +141,12 @@ std::string other_version(SQLite::Database& db) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kSchemaVersion);
   }
   if (version == kReadableVersion)
-    return fmt::format("it was written by an older tuner (format {}, this one writes {}); `tune db import` reads it",
-                       version, kSchemaVersion);
+    return fmt::format(
+        "it was written by an older tuner (format {}, this one writes {}); `tune db import FILE` reads it", version,
+        kSchemaVersion);
   return fmt::format(
       "it was written by an older tuner (format {}, this one reads {}). Write its results to a file with that tuner's "
-      "`tune export --all`, and read the file with `tune db import`",
+      "`tune export --all --db FILE`, and read that file with `tune db import`",
       version, kSchemaVersion);
 }
 

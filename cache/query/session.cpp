@@ -131,10 +131,10 @@ void SessionWriter::set_best(const std::string& configuration, const BestOrigin&
   });
 }
 
-void SessionWriter::set_effort(const std::string& effort) {
-  commit([&store = store_, key = record_.key, effort] {
+void SessionWriter::set_effort(const std::string& configuration, const std::string& effort) {
+  commit([&store = store_, key = record_.key, configuration, effort] {
     auto best = stored(store, BestRecord{key, {}, {}});
-    if (!best) return;
+    if (!best || best->configuration != configuration) return;
     best->effort = effort;
     put(store, *best);
   });

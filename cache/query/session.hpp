@@ -51,8 +51,8 @@ class SessionWriter {
   /// Makes \p configuration the best known for this session's kernel source, problem, device and environment. Throws
   /// CacheError unless this or an earlier session stored a verified, finished measurement of it for exactly these.
   void set_best(const std::string& configuration, const BestOrigin& origin = {});
-  /// The stored best stays, and has \p effort from now on.
-  void set_effort(const std::string& effort);
+  /// The stored best stays, and has \p effort from now on. Does nothing if it is not \p configuration any more.
+  void set_effort(const std::string& configuration, const std::string& effort);
   /// Flushes and marks the session as finished. \p spent: SessionRecord::spent.
   void finish(std::string spent = {});
   const std::string& uuid() const { return record_.uuid; }

@@ -236,8 +236,9 @@ std::optional<std::string> Store::set_aside(const Refusal& refusal) {
     const auto kept = move_aside(file_, stamp_.identity, refusal.suffix, options_.busy_timeout);
     if (kept.empty()) return std::nullopt;  // another process has replaced it
     warn_once(fmt::format("aside {}", kept.string()),
-              fmt::format("wisdom database {}: {}; it was kept as {} and a new one was begun", file_.string(),
-                          refusal.reason, kept.filename().string()));
+              fmt::format("wisdom database {}: {}; it was kept as {} and a new one was begun{}", file_.string(),
+                          refusal.reason, kept.filename().string(),
+                          refusal.is_sound ? ". FILE is " + kept.filename().string() : ""));
     return std::nullopt;
   } catch (const fs::filesystem_error& error) {
     return fmt::format("{}, and {} cannot be moved away: {}", refusal.reason, error.path1().string(),

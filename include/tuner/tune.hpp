@@ -22,7 +22,8 @@ inline namespace TUNER_ABI {
 /// what earlier searches spent and the space has more: then the search continues.
 struct TuneOptions {
   /// How much is spent. Nothing: Settings::effort. With Effort::none and no result for exactly this problem, the answer
-  /// is the configuration that is known for a similar one, or the default, without a time.
+  /// is the configuration that is known for a similar one, or the default, without a time. Throws Error beside `force`
+  /// and `metrics`.
   std::optional<Effort> effort;
   /// For experts, in place of an effort: when the search ends. Throws Error beside `effort`.
   std::optional<std::chrono::duration<double>> wall_time;

@@ -79,6 +79,7 @@ class Auto final : public BasicStrategy {
   void compiled(Index index, const Resources& resources) override { model_.compiled(index, resources); }
   std::optional<std::vector<Index>> reconsider(std::span<const Index> waiting) override;
   std::optional<double> improvement_probability(double factor) override;
+  bool uses_prior() const override { return model_.has_choice(); }
   void seed_prior(std::span<const Observation> observations, double weight) override;
 
  private:

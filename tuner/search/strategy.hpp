@@ -51,6 +51,8 @@ class Strategy {
   /// The probability that some unknown configuration beats the best by at least the share \p factor (0.01: 1%); nullopt
   /// when there are too few results.
   virtual std::optional<double> improvement_probability(double /*factor*/) { return std::nullopt; }
+  /// Whether seed_prior() changes anything.
+  virtual bool uses_prior() const { return false; }
   /// Results of the same kernel for another size or device: a prior, which never counts as known. Only their order and
   /// ratios matter. \p weight: trust before any result, 0..1; without trust, the prior is not used.
   virtual void seed_prior(std::span<const Observation> /*observations*/, double /*weight*/) {}

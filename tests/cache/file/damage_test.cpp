@@ -154,6 +154,16 @@ TEST_F(OlderFile, OfTheUserIsKeptUnderAnotherNameAndANewOneIsBegun) {
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
+TEST_F(OlderFile, ThatOnlyItsTunerReadsIsNamedForTheExport) {
+  const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
+  make_older(file);
+  execute(file, "PRAGMA user_version = 458759");
+  Database::open_user(file, {.warn = warnings.options().warn, .strict = true});
+  const std::string kept = names_in(folder.path()).back();
+  EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("format 7"), HasSubstr("`tune export --all --db FILE`"),
+                                                HasSubstr("kept as " + kept), HasSubstr("FILE is " + kept))));
+}
+
 TEST_F(OlderFile, ThatMayNotBeReplacedOrWrittenIsLeftAlone) {
   const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
   make_older(file);
@@ -175,6 +185,7 @@ TEST_F(OlderFile, OfThePreviousVersionIsReadAndItsResultsHaveNoEffort) {
     EXPECT_EQ(match.best->effort, "");
   }
   EXPECT_THAT(warnings.texts, ElementsAre());
+  fs::permissions(file, fs::perms::owner_all);
   execute(file, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'checked', 'claimed')");
   EXPECT_THROW(Database::open_read_only(file), CacheError) << "its tables are not those of its version";
 }

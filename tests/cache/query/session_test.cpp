@@ -172,6 +172,10 @@ TEST_F(Best, SaysForWhichTargetItsCodeIsAndWhatCheckedIt) {
   writer.add(measured);
   writer.set_best("block=5", {"quick", "no: the host has no compiler\n"});
   EXPECT_EQ(best_rows(database)[0].effort, "quick");
+  writer.set_effort("block=1", "thorough");
+  EXPECT_EQ(best_rows(database)[0].effort, "quick") << "another one is stored by now";
+  writer.set_effort("block=5", "normal");
+  EXPECT_EQ(best_rows(database)[0].effort, "normal");
   ASSERT_EQ(best_rows(database).size(), 1u);
   EXPECT_EQ(best_rows(database)[0].target, "sm_90a");
   EXPECT_EQ(best_rows(database)[0].checked, "no: the host has no compiler\n");

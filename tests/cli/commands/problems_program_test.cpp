@@ -39,6 +39,14 @@ TEST_F(ProblemsProgram, TunesOneAfterTheOtherAndEndsWithALineForEach) {
   for (const json& one : problems) EXPECT_TRUE(one["results"][0]["from_cache"]);
 }
 
+TEST_F(ProblemsProgram, CountsNoAnswerThatWasNeverMeasuredAsKnown) {
+  small_kernel();
+  set("TUNER_EFFORT", "none");
+  const Finished served = tune({"--problems", file("all.txt", "--kernel ./scale.cu --type float,int\n")});
+  ASSERT_EQ(served.code, 0) << served.err;
+  EXPECT_THAT(served.err, AllOf(HasSubstr("problems  2 of 2 done\n"), Not(HasSubstr("known before"))));
+}
+
 TEST_F(ProblemsProgram, ReadsStandardInputAndLimitsOfALine) {
   file("night.txt", "--kernel ./scale.cu\n--kernel ./scale.cu --size n=77 --trials 2\n");
   const Finished run = shell("\"$TUNE\" --problems - --json --quiet --trials 1 < night.txt");

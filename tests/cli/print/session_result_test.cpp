@@ -223,6 +223,7 @@ TEST_F(PrintedResult, SaysInOneLineWhetherTuningIsWorthItHere) {
   result.effort = Effort::normal;
   result.default_over_best = TimeRatio{0.998, 0.98, 1.03};
   EXPECT_EQ(line(), "default   the default is within 0.0% of the fastest (95% interval 0.0 to 3.0%)");
+  EXPECT_FALSE(json_result(subject, result, "")["default"].contains("worth_tuning")) << "the interval holds both";
 }
 
 TEST_F(PrintedResult, SaysWhyTheFirstRowIsNotTheBest) {

@@ -93,6 +93,17 @@ TEST(LeftOut, IsTheFunctionOfTheNamespaceThatIsNamed) {
               HasSubstr("has no 'arguments', and the text has several 'scale', with different arguments"));
 }
 
+TEST(LeftOut, IsADefaultThatTheTextDefinesAndItsErrorsNameAPlace) {
+  const std::string line = "#pragma tuner default block_size_x=64 tile=1\n";
+  const auto without_default = [&](const std::string& more) {
+    std::string file = scale_with(more, "#define block_size_x 64\n#define tile 2\n" + std::string(kScale));
+    return file.erase(file.find(line), line.size());
+  };
+  EXPECT_EQ(parse(without_default("")).default_configuration->text(), "block_size_x=64 tile=2");
+  const std::string error = error_of([&] { parse(without_default("#pragma tuner constraint small: tile < 2\n")); });
+  EXPECT_THAT(error, AllOf(StartsWith("k.cu:4:25: "), HasSubstr("the default violates 'small'")));
+}
+
 TEST(LeftOut, IsOneFunctionHoweverItsArgumentsAreSpelt) {
   const std::string text =
       "#ifdef OLD\n__global__ void scale(double * y, float const *__restrict__ x, int n) {}\n#else\n" +

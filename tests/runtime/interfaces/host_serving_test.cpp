@@ -570,6 +570,18 @@ TEST_F(HostServing, TunesWithTheEffortOfTheCallElseOfTheSettings) {
   EXPECT_EQ(untuned.configuration, "block=32") << "the default";
   EXPECT_EQ(untuned.median_ns, 0);
   EXPECT_EQ(untuned.effort, Effort::none);
+  options.force = true;
+  EXPECT_THAT(error_of([&] {
+                tune(scale_, {4321}, {{"T", "float"}}, options);
+              }),
+              HasSubstr("TuneOptions::force needs measurements"));
+  options.force = false;
+  options.metrics = {"ipc"};
+  EXPECT_THAT(error_of([&] {
+                tune(scale_, {4321}, {{"T", "float"}}, options);
+              }),
+              HasSubstr("TuneOptions::metrics needs measurements"));
+  options.metrics.clear();
   ::setenv("TUNER_EFFORT", "none", 1);
   EXPECT_EQ(tune(scale_, {4321}, {{"T", "float"}}).effort, Effort::none);
   ::setenv("TUNER_EFFORT", "hard", 1);

@@ -1,8 +1,11 @@
 // The rule for "a stored answer, or tune".
 
+#include <map>
+
 #include <cache/exchange/exchange.hpp>
 
 #include <tuner/core/cpp/includes.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/session/batch/stored_answer.hpp>
 
 #include <tests/support/environment_variable.hpp>
@@ -120,6 +123,10 @@ TEST_F(StoredAnswers, AreNotFinalAfterAPartOfTheSpace) {
   }
   EXPECT_FALSE(stored_answer(wisdom_, spec_, size_, device_, part).is_answer);
   EXPECT_FALSE(is_known(seconds(20)));
+  TrialStore store(wisdom_.user(), spec_, size_, device_, {.conditions = "{}", .decides = false});
+  part.session.budget = {};
+  EXPECT_EQ(run_session(spec_, size_, device_, evaluator, &store, part.session, nullptr).effort, Effort::normal)
+      << "all of it was tried, and nothing of the rest";
 }
 
 TEST_F(StoredAnswers, OfAnInterruptedSearchAreContinuedUnlessTheCallerHadSeenEnough) {
@@ -243,6 +250,32 @@ TEST_F(StoredEfforts, AreRaisedBySearchesThatContinueAndNotByThoseThatBeginAnew)
   EXPECT_EQ(run_session(spec_, size_, device_, evaluator, &store, options_.session, nullptr).effort, Effort::none);
 }
 
+TEST_F(StoredEfforts, OfThoroughEndWithoutAnOpinionOfTheStrategyAndWithoutACorrectResult) {
+  std::string text = small_kernel().program.text;
+  std::string values;
+  for (int i = 0; i < 400; ++i) values += ' ' + std::to_string(i);
+  for (const auto& [from, to] : std::map<std::string, std::string>{
+           {"#pragma tuner constraint", "#pragma tuner parameter extra =" + values + "\n#pragma tuner constraint"},
+           {"T, block, unroll>", "T, block, unroll, extra>"},
+           {"int unroll>", "int unroll, int extra>"}})
+    text.replace(text.find(from), from.size(), to);
+  const KernelSpec large = parse_kernel_file(text, "copy.cu");
+  options_.session.budget = limits_of(Effort::thorough, true);
+  options_.session.strategy = "random";
+  const auto end = [&](FakeEvaluator::Answer answer) {
+    FakeEvaluator evaluator(std::move(answer));
+    return run_session(large, size_, device_, evaluator, nullptr, options_.session, nullptr);
+  };
+  const SessionResult wrong = end([](const Configuration& one) { return failed(one, WrongResult{"b[0] is 1"}); });
+  EXPECT_EQ(wrong.stop_reason, StopReason::unlikely);
+  EXPECT_LT(wrong.trials.size(), 1010u);
+  const SessionResult right = end(cost_of);
+  EXPECT_EQ(right.stop_reason, StopReason::unlikely);
+  EXPECT_EQ(right.effort, Effort::thorough);
+  options_.session.strategy = "exhaustive";
+  EXPECT_EQ(end(cost_of).stop_reason, StopReason::exhausted);
+}
+
 TEST_F(StoredEfforts, OfNoneTakeWhatIsKnownOrTheDefaultAndMeasureNothing) {
   const auto must_not_tune = [](const StoredAnswer&) -> Backend* { throw std::logic_error("it measures"); };
   Observer nobody;
@@ -259,8 +292,13 @@ TEST_F(StoredEfforts, OfNoneTakeWhatIsKnownOrTheDefaultAndMeasureNothing) {
   EXPECT_FALSE(known.is_measured());
   EXPECT_EQ(known.configuration, spec_.default_configuration->text());
   spec_.default_configuration.reset();
-  EXPECT_THAT(error_of([&] { stored_answer(nothing, spec_, size_, device_, options_); }),
-              HasSubstr("it has no default: tune it with more effort"));
+  const StoredAnswer first = stored_answer(nothing, spec_, size_, device_, options_);
+  EXPECT_TRUE(first.is_answer);
+  EXPECT_EQ(why_invalid(spec_, size_, device_.limits, Configuration::parse(first.configuration)), std::nullopt);
+  const std::string known_single = answer(size_).configuration;
+  options_.session.objective = Objective::time_of(Use::graph);
+  EXPECT_EQ(answer(size_).configuration, known_single) << "calls in a graph get it, too";
+  EXPECT_FALSE(answer(size_).is_measured()) << "not in this use";
 }
 
 TEST(Efforts, EndLaterTheMoreTheyAreAndSayOfASearchHowFarItWent) {

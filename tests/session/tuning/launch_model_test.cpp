@@ -102,6 +102,11 @@ TEST(LaunchModel, CountsLaunchesThatAreMadeAndTimed) {
   EXPECT_EQ(cycles(second + "untimed\n", {}), one);
 }
 
+TEST(LaunchModel, CountsTheThreadsOfTheLargestGrid) {
+  const std::string grid = "\ngrid 2147483647, 65535, 65535\nblock threads\n";
+  EXPECT_GT(cycles(grid, {.threads = 1024}), 1.5 * cycles(grid, {.threads = 512}));
+}
+
 TEST(LaunchModel, CountsRegistersStaticSharedMemoryAndSpillsOfTheCompiler) {
   const Launched at{.blocks = 800};
   Resources lean, wide, shared, spilling;

@@ -98,6 +98,8 @@ TEST_F(TuneSession, StartsAfterTheDefaultWhereTheEstimateIsSmallUnlessThereIsAPr
   spec_.seeds.clear();
   options_.prior = Prior{{{at(256, 2), 1}}, 1, "elsewhere"};
   EXPECT_EQ(second(), at(256, 2));
+  options_.prior = Prior{{{at(48, 2), 1}}, 1, "elsewhere"};  // not valid here
+  EXPECT_EQ(second(), at(64, 4));
   options_.prior.reset();
   options_.estimate = false;
   EXPECT_NE(second(), at(64, 4));
@@ -114,6 +116,11 @@ TEST_F(TuneSession, RunsFirstWhatTheCompilerReportsTheBestOfUntilTheStrategyHasA
   EXPECT_TRUE(evaluator.preferred);
   options_.estimate = false;
   options_.strategy_options["start"] = 8;
+  run_auto(unordered);
+  EXPECT_FALSE(unordered.preferred);
+  options_.estimate = true;
+  options_.strategy_options.clear();
+  options_.strategy = "genetic_algorithm";  // has no use for expected times
   run_auto(unordered);
   EXPECT_FALSE(unordered.preferred);
 }

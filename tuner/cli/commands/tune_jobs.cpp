@@ -85,6 +85,18 @@ void add(Named named, TuneJobs& jobs, std::set<std::string>& known) {
   }
 }
 
+/// Throws UsageError if \p line measures nothing and an option of the command line needs measurements.
+void check_effort(const ListedRequest& line, const TuningOptions& tuning) {
+  if (tuning.effort != Effort::none) return;
+  const char* const option = !tuning.resume                    ? "--force"
+                             : !tuning.measure.verify          ? "--unverified"
+                             : !tuning.measure.metrics.empty() ? "--metrics"
+                                                               : nullptr;
+  if (option != nullptr)
+    throw UsageError("{} has no effect with {}, which measures nothing", option,
+                     line.effort ? "--effort none" : kNoEffort);
+}
+
 void add_line(const ListedRequest& line, TuneJobs& jobs, std::set<std::string>& known) try {
   TuneSubject what;
   what.kernel = line.kernel;
@@ -94,6 +106,7 @@ void add_line(const ListedRequest& line, TuneJobs& jobs, std::set<std::string>& 
     named.tuning.effort = line.effort;
     named.tuning.session.budget = line.budget.value_or(Budget());
   }
+  check_effort(line, named.tuning);
   if (line.isolation) named.tuning.isolation = *line.isolation;
   add(std::move(named), jobs, known);
 } catch (const UsageError& error) {

@@ -144,7 +144,7 @@ void TunePrinter::on_end(std::size_t problem, ProblemResult result) {
                                               : "nothing was found";
   if (const std::string times = against_default(entry.printed); !times.empty())
     what += fmt::format(", {}x the default", times);
-  if (entry.printed.known) what += ", known before";
+  if (entry.printed.known && entry.printed.is_found()) what += ", known before";
   output_.line("done      {} of {}: {}, {}", ended_, entries_.size(), name, what);
   show_status();
 }
@@ -239,7 +239,7 @@ void TunePrinter::print_table(bool interrupted) {
                has ? Cell::right(against_default(found)) : Cell(),
                has || found.known ? found.configuration : first_line(reason(entries_[i]))});
     tuned += found.code == kDone;
-    known += found.known;
+    known += has && found.known;
   }
   if (!entries_.empty()) {
     if (!jobs_.arguments.json) output_.text('\n' + table.text(Style::of(stdout)));

@@ -125,12 +125,17 @@ Effort wanted_effort(const Given& given) {
   return word != nullptr && *word != '\0' ? read_effort(word, "TUNER_EFFORT") : Effort::normal;
 }
 
-void check_effort(const Given& given) {
-  if (!given.has("effort")) return;
-  refuse_beside(given, "--effort", {"budget", "trials", "target", "until-unlikely"}, ": both say when the search ends");
-  if (wanted_effort(given) == Effort::none)
-    given.refuse({"recording", "fix", "vary", "by", "csv", "metrics", "force", "unverified"},
-                 "with --effort none, which measures nothing");
+void check_limits(const Given& given) {
+  if (given.has("effort"))
+    refuse_beside(given, "--effort", {"budget", "trials", "target", "until-unlikely"},
+                  ": both say when the search ends");
+}
+
+/// Precondition: the effort is `none`. The lines of a list may say otherwise than the environment.
+void check_that_measures_nothing(const Given& given) {
+  if (given.has("problems") && !given.has("effort")) return;
+  given.refuse({"recording", "fix", "vary", "by", "csv", "metrics", "force", "unverified"},
+               fmt::format("with {}, which measures nothing", given.has("effort") ? "--effort none" : kNoEffort));
 }
 
 ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective) try {
@@ -140,7 +145,7 @@ ListedRequest read_listed_request(const std::string& place, const Texts& words, 
   const Given given = options.read(words);
   ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt, std::nullopt};
   if (line.kernel.empty()) throw UsageError(kWhichKernel);
-  check_effort(given);
+  check_limits(given);
   if (given.has("effort")) line.effort = wanted_effort(given);
   if (has_limit(given)) line.budget = read_budget(given, objective);
   if (given.has("isolation")) line.isolation = read_isolation(given.text("isolation"));
@@ -224,7 +229,7 @@ TuneArguments read_tune_arguments(const Texts& words) {
   if (request.help) return request;
   check_effects(given);
   check_subject(given);
-  check_effort(given);
+  check_limits(given);
   request.what.kernel = given.text("kernel");
   request.what.recording = given.text("recording");
   request.what.missed = given.flag("missed");
@@ -274,6 +279,7 @@ TuneArguments read_tune_arguments(const Texts& words) {
   }
   if (given.has("effort") || (!has_limit(given) && request.tuning.decides))
     request.tuning.effort = wanted_effort(given);
+  if (request.tuning.effort == Effort::none) check_that_measures_nothing(given);
   if (!request.what.recording.empty() && request.device == "auto" && !given.has("device") &&
       backend_of_recording(request.what.recording) == kHostBackend)
     request.device = kHostBackend;

@@ -64,6 +64,9 @@ struct TuneArguments {
   bool fills_stdout() const { return sweep.csv == "-" || log == "-" || report == "-"; }
 };
 
+/// The environment's wish to measure nothing, for messages.
+inline constexpr const char* kNoEffort = "TUNER_EFFORT=none";
+
 /// The options of `tune`, for parsing and for `--help`.
 Options tune_options();
 /// Throws UsageError, and Error for a recording that cannot be read.

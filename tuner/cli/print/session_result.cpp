@@ -68,17 +68,20 @@ std::string passed_over(const Subject& subject, const SessionResult& result) {
          "it, or only in the search\n";
 }
 
-/// Whether the default is as good as the best as far as that matters; nullopt: not compared, or hardly anything tried.
-std::optional<bool> is_worth_tuning(const SessionResult& result) {
+/// Whether the default is slower than the best as far as that matters. nullopt: not compared, hardly anything was
+/// tried, or the interval holds both.
+std::optional<bool> is_default_slower(const SessionResult& result) {
   if (!result.default_over_best || result.effort < Effort::quick) return std::nullopt;
-  return result.default_over_best->high > 1 + kWorthwhileImprovement;
+  constexpr double kMatters = 1 + kWorthwhileImprovement;
+  if (result.default_over_best->low > kMatters) return true;
+  return result.default_over_best->high <= kMatters ? std::optional(false) : std::nullopt;
 }
 
 /// Whether tuning is worth it here, in one line.
 std::string default_text(const SessionResult& result, bool is_best) {
   if (!result.default_over_best) return {};
   const auto& [ratio, low, high] = *result.default_over_best;
-  const std::optional<bool> is_worth = is_worth_tuning(result);
+  const std::optional<bool> is_worth = is_default_slower(result);
   if (!is_best && is_worth.value_or(true))
     return fmt::format("default   the best takes {:.3g} of the default's time (95% interval {:.3g} to {:.3g})\n",
                        1 / ratio, 1 / high, low > 0 ? 1 / low : std::numeric_limits<double>::infinity());
@@ -225,13 +228,16 @@ Answer known_answer(const Subject& subject, const StoredAnswer& known, const Sty
 }
 
 Answer unmeasured_answer(const Subject& subject, const StoredAnswer& known, const Style& style) {
-  const std::string reason = known.match ? known.match.reason : "the kernel's default";
+  const Configuration served = Configuration::parse(known.configuration);
+  const std::string reason = known.match                                     ? known.match.reason
+                             : served == subject.spec->default_configuration ? "the kernel's default"
+                                                                             : "the first valid configuration";
   Answer answer;
   answer.data("problem", *subject.size)
       .data("objective", subject.objective.name)
       .data("from_cache", true)
       .data("best", nullptr)
-      .data("served", {{"configuration", Configuration::parse(known.configuration)}, {"reason", reason}});
+      .data("served", {{"configuration", served}, {"reason", reason}});
   answer.styled(
       fmt::format("cache     nothing is stored for exactly this; nothing was measured (--effort quick measures)\n\n"
                   "{}  {}\nserved  {}\n        {}\n",
@@ -267,7 +273,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
   }
   if (const auto& compared = result.default_over_best) {
     object["default"] = {{"time_over_best", compared->ratio}, {"low", compared->low}, {"high", compared->high}};
-    if (const auto is_worth = is_worth_tuning(result)) object["default"]["worth_tuning"] = *is_worth;
+    if (const auto is_worth = is_default_slower(result)) object["default"]["worth_tuning"] = *is_worth;
   }
   object["ties"] = Json::array();
   for (const Configuration& one : result.ties) object["ties"].push_back(one.text());

@@ -154,6 +154,7 @@ void complete_default(KernelDraft& draft) {
     if (!value) continue;
     values.set(parameter.name, *value);
     draft.default_names.names[parameter.name] = macro->location;
+    if (!is_given) draft.default_names.line = macro->location;
   }
   if (is_given || !draft.parameters.empty()) spec.default_configuration = std::move(values);
 }

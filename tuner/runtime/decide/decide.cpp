@@ -10,9 +10,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/passing.hpp>
 #include <tuner/error.hpp>
@@ -20,7 +18,7 @@
 #include <tuner/runtime/decide/first_tuning.hpp>
 #include <tuner/runtime/decide/make_plan.hpp>
 #include <tuner/runtime/decide/size_class.hpp>
-#include <tuner/session/tuning/no_result.hpp>
+#include <tuner/session/tuning/unmeasured.hpp>
 
 namespace tuner::runtime {
 namespace {
@@ -50,28 +48,10 @@ std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch&
   return decision;
 }
 
-/// Any valid configuration. Searches for at most \p patience.
-Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                       std::chrono::duration<double> patience) {
-  if (spec.default_configuration && !why_invalid(spec, size, limits, *spec.default_configuration)) {
-    return *spec.default_configuration;
-  }
-  const auto start = Clock::now();
-  try {
-    const EnumeratedSpace space = enumerate(
-        spec, size, limits, [&] { return seconds_since(start) >= patience.count(); }, /*at_most=*/1);
-    if (space.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, limits));
-    return space.configuration(0);
-  } catch (const EnumerationStopped& stopped) {
-    throw refusal(spec.name, " names no default that is valid for " + size.text() +
-                                 ", and looking for another configuration takes too long (" + stopped.what() +
-                                 "): name one, #pragma tuner default");
-  }
-}
-
 Decision known_or_default(const Question& asked, const cache::WisdomMatch& match) {
   if (match) return decision_from(match);
-  return {fallback(asked.spec, asked.size, asked.device.limits, asked.patience), "default: " + match.reason};
+  return {unmeasured_configuration(asked.spec, asked.size, asked.device.limits, asked.patience),
+          "default: " + match.reason};
 }
 
 /// Stands for a lookup whose answer cannot be used.

@@ -79,6 +79,11 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.session.budget.wall_time = options.wall_time;
   tuning.session.budget.trials = options.trials;
   if (!has_limit) tuning.effort = options.effort.value_or(problem.terms.settings.effort);
+  if (tuning.effort == Effort::none && (options.force || !options.metrics.empty()))
+    throw Error(ErrorCode::invalid_argument,
+                std::string(options.force ? "TuneOptions::force" : "TuneOptions::metrics") +
+                    " needs measurements, and with Effort::none (TuneOptions::effort, else TUNER_EFFORT, else "
+                    "Settings::effort) there are none: set TuneOptions::effort to quick or more");
   tuning.session.strategy = options.strategy;
   tuning.session.seed = options.seed;
   tuning.session.objective = Objective::time_of(options.use);

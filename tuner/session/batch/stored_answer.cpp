@@ -1,6 +1,7 @@
 #include <tuner/session/batch/stored_answer.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <vector>
 
@@ -9,13 +10,16 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
-#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/values/named.hpp>
+#include <tuner/session/tuning/unmeasured.hpp>
 #include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/session/wisdom/spent.hpp>
 
 namespace tuner {
 namespace {
+
+/// For a valid configuration, where nothing is stored and the default is not valid.
+constexpr std::chrono::seconds kPatienceForOne{10};
 
 bool needs_measurements(const TuningOptions& options) {
   const MeasureOptions& measure = options.measure;
@@ -51,14 +55,15 @@ bool is_reached(const StoredAnswer& so_far, const Budget& asked, const Objective
   return asked.target && objective.is_time() && so_far.match.best->median_ns <= *asked.target;
 }
 
-/// Throws Error if there is no valid default.
-std::string default_of(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
-  if (!spec.default_configuration)
-    throw Error("nothing is stored for kernel '" + spec.name + "', and it has no default: tune it with more effort");
-  if (const auto why = why_invalid(spec, size, device.limits, *spec.default_configuration))
-    throw Error("nothing is stored for kernel '" + spec.name + "', and its default is not valid here (" + *why +
-                "): tune it with more effort");
-  return spec.default_configuration->text();
+/// What calls are served with while nothing is stored for exactly this.
+void take_served(StoredAnswer& answer, Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size,
+                 const Device& device, const Objective& objective) {
+  if (const std::optional<Use> use = objective.use(); use && answer.match.tier != cache::Tier::exact) {
+    answer.match = wisdom.lookup_in_use(*use, spec, size, device);
+    answer.is_of_other_use = answer.match && answer.match.best->kernel.objective != objective.name;
+  }
+  answer.configuration = answer.match ? answer.match.best->configuration
+                                      : unmeasured_configuration(spec, size, device.limits, kPatienceForOne).text();
 }
 
 /// stored_answer() without TuningOptions::stored_trials.
@@ -71,7 +76,7 @@ StoredAnswer answer_of_databases(Wisdom& wisdom, const KernelSpec& spec, const P
   answer.match = wisdom.lookup(spec, size, device, objective);
   if (answer.match) answer.configuration = answer.match.best->configuration;
   if (!measures) {
-    if (!answer.match) answer.configuration = default_of(spec, size, device);
+    take_served(answer, wisdom, spec, size, device, objective);
     answer.is_answer = true;
     return answer;
   }

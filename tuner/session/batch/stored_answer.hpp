@@ -22,14 +22,16 @@ struct StoredAnswer {
   std::string why_tune = {};  ///< for people; empty if that is obvious
   std::size_t tried = 0;      ///< configurations that earlier sessions tried, or that are in quarantine; 0: unknown
   std::size_t valid = 0;      ///< configurations of the space; 0: unknown
-  /// Of an answer. With Effort::none also that of a similar problem, or the default.
+  /// Of an answer. With Effort::none also that of a similar problem or of single launches, the default, or, if it is
+  /// not valid, the first valid one.
   std::string configuration = {};
+  bool is_of_other_use = false;  ///< `match` has times of single launches, and the request is for another use
 
   std::vector<std::string> remarks = {};  ///< Spent::remarks of the earlier sessions, each once
   std::vector<Trial> trials = {};         ///< as TuningOptions::stored_trials says
   bool is_whole_space() const { return valid > 0 && tried >= valid; }
   /// Whether the answer was measured for exactly this. Always so, except with Effort::none.
-  bool is_measured() const { return match.best && match.tier == cache::Tier::exact; }
+  bool is_measured() const { return match.best && match.tier == cache::Tier::exact && !is_of_other_use; }
 };
 
 /// The limits of a search for \p options: those of its effort, if it has one.
@@ -45,7 +47,8 @@ Budget limits_of(const TuningOptions& options, const ProblemSize& size, const De
 /// - The effort of \p options, or a limit, goes beyond what finished sessions spent, and the space has more. A result
 ///   without sessions (imported or shipped) has its stored effort, and counts as final for limits.
 ///
-/// With Effort::none there is always an answer. Throws Error if it is the default, and that is not valid here.
+/// With Effort::none there is always an answer. Throws Error if nothing is known and no configuration is valid, or none
+/// is found soon.
 StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                            const TuningOptions& options);
 

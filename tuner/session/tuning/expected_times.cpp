@@ -8,6 +8,7 @@
 #include <tuner/core/kernel/bindings.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
+#include <tuner/core/values/elapsed.hpp>
 
 namespace tuner {
 namespace {
@@ -15,10 +16,13 @@ namespace {
 using search::Index;
 
 constexpr std::size_t kMostJudged = 16'384;  // a tenth of a second
+constexpr double kMostSeconds = 0.1;         // of draws from an open space, where a rare constraint fails most
 
 /// The model does not see what most parameters do. The file's author chose their defaults, so each other value counts
 /// as this part of the time.
 constexpr double kFarther = 0.05;
+/// The least estimate becomes this part of their range if it is not positive.
+constexpr double kLeast = 0.1;
 constexpr double kSpread = 1.05;  // times of the model that differ by less have no order
 
 }  // namespace
@@ -67,7 +71,7 @@ std::optional<double> ExpectedTimes::of(Index index, const Resources* compiled) 
   return judged ? std::optional(told(*judged)) : std::nullopt;
 }
 
-std::vector<Index> ExpectedTimes::judged_part(std::uint64_t seed) const {
+std::vector<Index> ExpectedTimes::judged_part(std::uint64_t seed, const StopHook& stop) const {
   std::vector<Index> part;
   if (!space_.is_open() && space_.size() <= kMostJudged) {
     for (Index index = 0; index < space_.size(); ++index) part.push_back(index);
@@ -85,8 +89,12 @@ std::vector<Index> ExpectedTimes::judged_part(std::uint64_t seed) const {
   const auto below = [&](std::size_t count) {
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
   };
-  for (std::size_t draws = 0; draws < kMostJudged; ++draws)
+  const Clock::time_point start = Clock::now();
+  const auto is_late = [&] { return space_.is_open() && seconds_since(start) >= kMostSeconds; };
+  for (std::size_t draws = 0; draws < kMostJudged && !is_late(); ++draws) {
+    if (stop && stop()) break;
     if (const auto index = space_.draw(below)) add(*index);
+  }
   return part;
 }
 
@@ -98,7 +106,7 @@ std::vector<search::Observation> ExpectedTimes::all(std::uint64_t seed, const St
   };
   std::vector<Found> found;
   double least = HUGE_VAL, most = -HUGE_VAL;
-  for (const Index index : judged_part(seed)) {
+  for (const Index index : judged_part(seed, stop)) {
     if (stop && stop()) return {};
     const std::optional<Judged> judged = judge(index, nullptr);
     if (!judged) continue;
@@ -108,8 +116,9 @@ std::vector<search::Observation> ExpectedTimes::all(std::uint64_t seed, const St
   }
   if (found.empty() || (spec_.work.estimate ? least == most : most < kSpread * least)) return {};
   std::ranges::stable_sort(found, {}, [](const Found& one) { return one.judged.distance; });
+  const double shift = least > 0 ? 0 : kLeast * (most - least) - least;  // the search compares ratios
   std::vector<search::Observation> expected;
-  for (const Found& one : found) expected.push_back({one.index, told(one.judged)});
+  for (const Found& one : found) expected.push_back({one.index, told(one.judged) + shift});
   return expected;
 }
 

@@ -69,7 +69,9 @@ LaunchModel::LaunchModel(const KernelSpec& spec, const ProblemSize& size, const 
 std::optional<double> LaunchModel::cycles(const Bindings& values, const Resources* compiled) const {
   std::optional<LaunchShape> largest;  // does the work
   double launches = 0;
-  const auto threads_of = [](const LaunchShape& shape) { return shape.blocks() * shape.threads_per_block(); };
+  const auto threads_of = [](const LaunchShape& shape) {
+    return static_cast<double>(shape.blocks()) * static_cast<double>(shape.threads_per_block());
+  };
   for (const LaunchSpec& launch : spec_.launches) {
     if (!holds(launch.when, values, true) || holds(launch.untimed, values, false)) continue;
     const LaunchShape shape = shape_of(launch, values);

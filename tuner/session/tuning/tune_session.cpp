@@ -37,6 +37,9 @@ constexpr double kLastLaunch = 0.5;
 /// After so many trials of a session, their pace is that of the others.
 constexpr std::size_t kEnoughToPlan = 10;
 
+/// After fewer results, a strategy without an opinion does not end a search.
+constexpr std::size_t kManyResults = 1000;
+
 search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
   search::Observation seen;
   seen.index = index;
@@ -111,10 +114,14 @@ class Session {
       reached.limits = {};
       reached.limits.wall_time = Seconds(spent_.seconds);
     }
-    result.effort = is_listed && result.trials.size() >= result.valid
-                        ? Effort::thorough
-                        : effort_of(reached, traits(device_.key).is_gpu, options_.objective);
-    if (store_) result.effort = std::max(result.effort, store_->resumed_effort());
+    // With a size of 0 all configurations do nothing, so one is enough.
+    const bool does_nothing = std::ranges::any_of(size_.sizes, [](const auto& one) { return one.second == 0; });
+    const bool is_whole = (is_listed && result.trials.size() >= result.valid) || does_nothing;
+    result.effort = is_whole ? Effort::thorough : effort_of(reached, traits(device_.key).is_gpu, options_.objective);
+    if (!store_) return;
+    // A part of a space says nothing of the rest, and no effort of the whole was spent on it.
+    result.effort =
+        store_->decides() ? std::max(result.effort, store_->resumed_effort()) : std::min(result.effort, Effort::normal);
   }
 
   void finish_store() {
@@ -171,16 +178,16 @@ class Session {
 
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
-    if (!options_.prior) {
-      if (options_.estimate && search::strategy_info(options_.strategy).learns) expect_times();
-      return 0;
-    }
     std::vector<search::Observation> elsewhere;
-    for (const Prior::Result& result : options_.prior->results) {
-      const std::optional<Index> index = space_.find(result.configuration);
-      if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
-    }
-    strategy_->seed_prior(elsewhere, options_.prior->weight);
+    if (options_.prior)
+      for (const Prior::Result& result : options_.prior->results) {
+        const std::optional<Index> index = space_.find(result.configuration);
+        if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
+      }
+    if (!elsewhere.empty())
+      strategy_->seed_prior(elsewhere, options_.prior->weight);
+    else if (options_.estimate && strategy_->uses_prior())
+      expect_times();
     return elsewhere.size();
   }
 
@@ -325,6 +332,7 @@ class Session {
     if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
     const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
     if (!order) return put_waiting_in_expected_order();
+    expected_.reset();  // from now on, the strategy knows better
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
     for (const Index index : waiting_)
@@ -352,11 +360,23 @@ class Session {
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
     if (budget.target && contest_.best() && contest_.best_objective() <= options_.objective.minimised(*budget.target))
       return StopReason::target;
-    if (budget.until_unlikely && contest_.best()) {
-      const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
-      if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
+    if (budget.until_unlikely) {
+      const std::optional<double> chance =
+          contest_.best() ? strategy_->improvement_probability(kWorthwhileImprovement) : std::nullopt;
+      if (chance ? *chance < *budget.until_unlikely : is_without_hope()) return StopReason::unlikely;
     }
     return std::nullopt;
+  }
+
+  /// For strategies without an opinion, and while nothing is correct: whether so many new results brought no
+  /// improvement that the next one is unlikely to (Laplace's rule of succession). `exhaustive` is asked to try
+  /// everything.
+  bool is_without_hope() const {
+    if (options_.budget.wall_time || options_.strategy == "exhaustive") return false;
+    const SessionResult& result = contest_.result;
+    const std::size_t first = contest_.best() ? std::size_t(contest_.best() - result.trials.data()) + 1 : 0;
+    const std::size_t without = result.trials.size() - std::max(first, result.resumed);
+    return without >= kManyResults && 1 / (double(without) + 2) < *options_.budget.until_unlikely;
   }
 
   void submit_proposals() {

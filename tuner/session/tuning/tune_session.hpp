@@ -103,7 +103,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   Objective objective;
   std::optional<Prior> prior;  ///< Given to the strategy at the start. Strategies without a model ignore it.
-  bool estimate = true;        ///< Whether the strategy starts from ExpectedTimes if there is no prior.
+  bool estimate = true;        ///< Whether the strategy starts from ExpectedTimes if no prior is valid.
   /// Measure the best again even if it has no rival, because metrics are collected only then.
   bool remeasure_one = false;
   /// Checks the winner. If the winner is wrong, the next best takes its place. May be null. The search ends early

@@ -102,7 +102,7 @@ std::optional<std::string> TrialStore::finish(const Trial* best, std::optional<S
       best && standing_ &&
       (!options_.resume || (options_.objective.is_time() && standing_->median_ns < best->measurement()->median_ns));
   if (best && options_.decides && !stays) writer_->set_best(best->configuration.text(), origin);
-  if (stays && options_.decides && options_.resume) writer_->set_effort(origin.effort);
+  if (stays && options_.decides && options_.resume) writer_->set_effort(standing_->configuration, origin.effort);
   if (!options_.decides) spent.emplace().part = true;  // nobody resumes it
   if (spent) writer_->finish(text(*spent));
   return stays && options_.decides ? std::optional(standing_->configuration) : std::nullopt;

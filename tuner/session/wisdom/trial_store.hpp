@@ -43,6 +43,7 @@ class TrialStore {
   std::optional<Configuration> standing() const;
   /// The effort of the stored best, whose search is continued; `none` if everything is measured again.
   Effort resumed_effort() const { return resumed_effort_; }
+  bool decides() const { return options_.decides; }
   /// For a standing() that is not valid any more: any other may take its place.
   void give_up_standing() { standing_.reset(); }
   /// Why \p configuration, which worked here, must not be named best: it crashed since, or for a problem like this.
