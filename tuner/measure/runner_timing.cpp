@@ -26,8 +26,8 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
-/// A GPU's driver places what it allocates at multiples of this.
-constexpr std::uintptr_t kAllocationBytes = 256;
+/// A GPU's driver places the variables of a module at multiples of this, side by side in one allocation.
+constexpr std::uintptr_t kStepBytes = 256;
 
 /// In haste, a configuration whose runs take longer than this has none to warm up.
 constexpr double kSlowSeconds = 0.1;
@@ -37,12 +37,7 @@ constexpr double kRowSeconds = 0.05;
 constexpr double kFewestInARow = 4, kMostInARow = 32;
 
 /// Which neighbours may share a range.
-enum class Neighbours { none, touching, of_one_allocation };
-
-/// Whether two places are sure to be of one allocation of a GPU's driver: none begins between them.
-bool is_one_allocation(std::uintptr_t last, std::uintptr_t next) {
-  return last / kAllocationBytes == next / kAllocationBytes;
-}
+enum class Neighbours { none, touching, within_a_step };
 
 /// Ranges that hold all of \p variables and none of \p others. Some share one: a header such as cooperative_groups.h
 /// has sixty variables, and to write each by itself takes longer than most kernels.
@@ -58,9 +53,8 @@ std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const
   for (const Variable& variable : variables) {
     if (is_between(variable.address, variable.address)) continue;
     const std::uintptr_t end = ranges.empty() ? 0 : ranges.back().address + ranges.back().bytes;
-    const bool shares =
-        end > 0 && ((sharing == Neighbours::touching && variable.address <= end) ||
-                    (sharing == Neighbours::of_one_allocation && is_one_allocation(end - 1, variable.address)));
+    const bool shares = end > 0 && ((sharing == Neighbours::touching && variable.address <= end) ||
+                                    (sharing == Neighbours::within_a_step && variable.address < end + kStepBytes));
     if (!shares || is_between(ranges.back().address, variable.address))
       ranges.push_back(variable);
     else
@@ -122,9 +116,10 @@ std::shared_ptr<const Runner::ModuleState> Runner::copied(std::span<const Variab
 /// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has its own variables there.
 std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
   if (spec_.device_launches || ready.launches.empty()) return nullptr;
-  // On a host, what lies between belongs to the runtime of the program.
+  // On a host, what lies between belongs to the runtime of the program. Under compute-sanitizer each variable has an
+  // allocation of its own, and a range of several is refused.
   const bool is_gpu = traits(backend_.device().key).is_gpu;
-  for (const Neighbours sharing : {is_gpu ? Neighbours::of_one_allocation : Neighbours::touching, Neighbours::none}) {
+  for (const Neighbours sharing : {is_gpu ? Neighbours::within_a_step : Neighbours::touching, Neighbours::none}) {
     try {
       return copied(ranges_of(module.lasting_variables(), ready.launches.front().constants, sharing));
     } catch (const Error&) {
