@@ -55,7 +55,7 @@ bool is_reached(const StoredAnswer& so_far, const Budget& asked, const Objective
   return asked.target && objective.is_time() && so_far.match.best->median_ns <= *asked.target;
 }
 
-/// What calls are served with while nothing is stored for exactly this.
+/// Answers like a call for which no exact result is stored.
 void take_served(StoredAnswer& answer, Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size,
                  const Device& device, const Objective& objective) {
   if (const std::optional<Use> use = objective.use(); use && answer.match.tier != cache::Tier::exact) {

@@ -47,8 +47,7 @@ Budget limits_of(const TuningOptions& options, const ProblemSize& size, const De
 /// - The effort of \p options, or a limit, goes beyond what finished sessions spent, and the space has more. A result
 ///   without sessions (imported or shipped) has its stored effort, and counts as final for limits.
 ///
-/// With Effort::none there is always an answer. Throws Error if nothing is known and no configuration is valid, or none
-/// is found soon.
+/// With Effort::none there is always an answer. Throws Error as unmeasured_configuration(), if nothing is known.
 StoredAnswer stored_answer(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                            const TuningOptions& options);
 

@@ -11,8 +11,8 @@ namespace tuner {
 
 struct KernelSpec;
 
-/// The default of \p spec if it is valid, else the first valid configuration. Throws Error if none is valid, or none is
-/// found within \p patience.
+/// The default of \p spec if it is valid, else the first valid configuration. Throws Error if it finds no valid one
+/// within \p patience.
 Configuration unmeasured_configuration(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                        std::chrono::duration<double> patience);
 
