@@ -116,8 +116,8 @@ std::shared_ptr<const Runner::ModuleState> Runner::copied(std::span<const Variab
 /// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has its own variables there.
 std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
   if (spec_.device_launches || ready.launches.empty()) return nullptr;
-  // On a host, what lies between belongs to the runtime of the program. Under compute-sanitizer each variable has an
-  // allocation of its own, and a range of several is refused.
+  // On a host, what lies between belongs to the runtime of the program. Under compute-sanitizer no two share an
+  // allocation, and a range of several is refused.
   const bool is_gpu = traits(backend_.device().key).is_gpu;
   for (const Neighbours sharing : {is_gpu ? Neighbours::within_a_step : Neighbours::touching, Neighbours::none}) {
     try {
