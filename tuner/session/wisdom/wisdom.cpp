@@ -168,7 +168,8 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
   return answer([&] {
     std::string unavailable;
     cache::WisdomMatch match = cache::lookup(query, databases(query.device.key, &unavailable), valid, around, applies);
-    // Other devices' results matter only when the device's own do not answer; in uses other than single launches, never.
+    // Other devices' results matter only when the device's own do not answer; in uses other than single launches,
+    // never.
     if ((!match || match.tier > cache::Tier::nearest_size) && objective.use().value_or(Use::single) == Use::single)
       match = cache::lookup(query, databases({}, &unavailable), valid, around, applies);
     if (const std::string* const why = unknown_headers(spec);
