@@ -26,8 +26,8 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
-/// A GPU's driver places the variables of a module at multiples of this, side by side in one allocation.
-constexpr std::uintptr_t kStepBytes = 256;
+/// The variables of a module's section lie side by side, with gaps for their alignment: at most so many bytes.
+constexpr std::uintptr_t kMostAlignment = 256;
 
 /// In haste, a configuration whose runs take longer than this has none to warm up.
 constexpr double kSlowSeconds = 0.1;
@@ -37,7 +37,7 @@ constexpr double kRowSeconds = 0.05;
 constexpr double kFewestInARow = 4, kMostInARow = 32;
 
 /// Which neighbours may share a range.
-enum class Neighbours { none, touching, within_a_step };
+enum class Neighbours { none, touching, side_by_side };
 
 /// Ranges that hold all of \p variables and none of \p others. Some share one: a header such as cooperative_groups.h
 /// has sixty variables, and to write each by itself takes longer than most kernels.
@@ -54,7 +54,7 @@ std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const
     if (is_between(variable.address, variable.address)) continue;
     const std::uintptr_t end = ranges.empty() ? 0 : ranges.back().address + ranges.back().bytes;
     const bool shares = end > 0 && ((sharing == Neighbours::touching && variable.address <= end) ||
-                                    (sharing == Neighbours::within_a_step && variable.address < end + kStepBytes));
+                                    (sharing == Neighbours::side_by_side && variable.address < end + kMostAlignment));
     if (!shares || is_between(ranges.back().address, variable.address))
       ranges.push_back(variable);
     else
@@ -119,7 +119,7 @@ std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module
   // On a host, what lies between belongs to the runtime of the program. Under compute-sanitizer no two share an
   // allocation, and a range of several is refused.
   const bool is_gpu = traits(backend_.device().key).is_gpu;
-  for (const Neighbours sharing : {is_gpu ? Neighbours::within_a_step : Neighbours::touching, Neighbours::none}) {
+  for (const Neighbours sharing : {is_gpu ? Neighbours::side_by_side : Neighbours::touching, Neighbours::none}) {
     try {
       return copied(ranges_of(module.lasting_variables(), ready.launches.front().constants, sharing));
     } catch (const Error&) {
