@@ -156,7 +156,7 @@ ReplayReport drawn(double seconds) {
     space.baseline.push_back(1 + 1.0 / (i + 1));
   }
   for (const char* const strategy : {"auto", "genetic_algorithm", "simulated_annealing", "basin_hopping"}) {
-    report.aggregates.push_back({strategy, 0.5, 0.1, 0.9, 1});
+    report.aggregates.push_back({strategy, 0.5, 0.1, 0.9, {1}});
     space.results.push_back({space.name, strategy, {}, 1, 1, 1, {}});
     space.results.back().score.curve = space.baseline;
   }
