@@ -181,7 +181,7 @@ class Sweep {
       text_ = cache::export_wisdom(other);
       return std::string();
     };
-    const auto again = [this, imports] {
+    const auto again = [imports] {
       const std::int64_t before = rows();
       if (before != 1 && before != kRows + 1) return "rows after the failure: " + std::to_string(before);
       return imports(true);
