@@ -42,7 +42,7 @@ TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
   options.strategies = {"auto"};
   options.repeats = 2;
   options.budget.trials = 40;
-  const RecordedSpace prior = convolution();
+  const RecordedSpace& prior = convolution();
   options.prior = &prior;
   options.ahead = 8;
   const ReplayReport report = run_replay({convolution()}, options);
@@ -102,7 +102,7 @@ TEST(Replay, EndsARepeatAtEachKindOfBudget) {
 }
 
 TEST(Replay, TriesFirstWhatItIsTold) {
-  const RecordedSpace recorded = convolution();
+  const RecordedSpace& recorded = convolution();
   const double optimum = Scorer(recorded).optimum();
   EnumeratedSpace::Index best = 0;
   while (recorded.rows[best].objective != optimum) ++best;
