@@ -97,19 +97,19 @@ TEST_F(SkippedWork, FindsTheVariablesOfItsModuleAsAfterLoading) {
   EXPECT_EQ(found, std::set<int>{7000});
 }
 
-TEST_F(SkippedWork, FindsVariablesThatLieSideBySideRestoredAtOnce) {
-  // More than 256 bytes lie before the last one.
-  int variables[100] = {7, 8, 0, 9};
+TEST_F(SkippedWork, FindsVariablesOfOneAllocationRestoredAtOnce) {
+  // A driver's allocations begin at multiples of 256 bytes: the last variable may be of another one.
+  alignas(256) int variables[65] = {7, 8, 0, 9};
   const auto at = [&](int i) { return reinterpret_cast<std::uintptr_t>(&variables[i]); };
-  backend.variables = {{at(3), sizeof(int)}, {at(99), sizeof(int)}, {at(0), sizeof(int)}, {at(1), sizeof(int)}};
+  backend.variables = {{at(3), sizeof(int)}, {at(64), sizeof(int)}, {at(0), sizeof(int)}, {at(1), sizeof(int)}};
   std::set<std::pair<std::uintptr_t, std::size_t>> restored;
   backend.next_sample = [&](const std::string&, std::size_t) {
     for (const Refill& one : backend.requests.back().refills)
-      if (one.to >= at(0) && one.to <= at(99)) restored.emplace(one.to, one.bytes);
+      if (one.to >= at(0) && one.to <= at(64)) restored.emplace(one.to, one.bytes);
     return Sample{1000, 0};
   };
   EXPECT_TRUE(evaluate(*runner(), block(64)).verified);
-  EXPECT_THAT(restored, ElementsAre(std::pair(at(0), 4 * sizeof(int)), std::pair(at(99), sizeof(int))));
+  EXPECT_THAT(restored, ElementsAre(std::pair(at(0), 4 * sizeof(int)), std::pair(at(64), sizeof(int))));
 
   // A driver that reads no more than one variable at once.
   restored.clear();

@@ -26,8 +26,8 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
-/// The variables of a module's section lie side by side, with gaps for their alignment: at most so many bytes.
-constexpr std::uintptr_t kMostAlignment = 256;
+/// A GPU's driver places what it allocates at multiples of this.
+constexpr std::uintptr_t kAllocationBytes = 256;
 
 /// In haste, a configuration whose runs take longer than this has none to warm up.
 constexpr double kSlowSeconds = 0.1;
@@ -37,7 +37,12 @@ constexpr double kRowSeconds = 0.05;
 constexpr double kFewestInARow = 4, kMostInARow = 32;
 
 /// Which neighbours may share a range.
-enum class Neighbours { none, touching, side_by_side };
+enum class Neighbours { none, touching, of_one_allocation };
+
+/// Whether two places are sure to be of one allocation of a GPU's driver: none begins between them.
+bool is_one_allocation(std::uintptr_t last, std::uintptr_t next) {
+  return last / kAllocationBytes == next / kAllocationBytes;
+}
 
 /// Ranges that hold all of \p variables and none of \p others. Some share one: a header such as cooperative_groups.h
 /// has sixty variables, and to write each by itself takes longer than most kernels.
@@ -53,8 +58,9 @@ std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const
   for (const Variable& variable : variables) {
     if (is_between(variable.address, variable.address)) continue;
     const std::uintptr_t end = ranges.empty() ? 0 : ranges.back().address + ranges.back().bytes;
-    const bool shares = end > 0 && ((sharing == Neighbours::touching && variable.address <= end) ||
-                                    (sharing == Neighbours::side_by_side && variable.address < end + kMostAlignment));
+    const bool shares =
+        end > 0 && ((sharing == Neighbours::touching && variable.address <= end) ||
+                    (sharing == Neighbours::of_one_allocation && is_one_allocation(end - 1, variable.address)));
     if (!shares || is_between(ranges.back().address, variable.address))
       ranges.push_back(variable);
     else
@@ -116,10 +122,9 @@ std::shared_ptr<const Runner::ModuleState> Runner::copied(std::span<const Variab
 /// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has its own variables there.
 std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
   if (spec_.device_launches || ready.launches.empty()) return nullptr;
-  // On a host, what lies between belongs to the runtime of the program. Under compute-sanitizer no two share an
-  // allocation, and a range of several is refused.
+  // On a host, what lies between belongs to the runtime of the program.
   const bool is_gpu = traits(backend_.device().key).is_gpu;
-  for (const Neighbours sharing : {is_gpu ? Neighbours::side_by_side : Neighbours::touching, Neighbours::none}) {
+  for (const Neighbours sharing : {is_gpu ? Neighbours::of_one_allocation : Neighbours::touching, Neighbours::none}) {
     try {
       return copied(ranges_of(module.lasting_variables(), ready.launches.front().constants, sharing));
     } catch (const Error&) {
