@@ -563,42 +563,44 @@ TEST_F(HostServing, MakesAnOwnLaunchAndReadsNoKernelFileWhereNothingIsToBeRecord
 }
 
 TEST_F(HostServing, TunesWithTheEffortOfTheCallElseOfTheSettings) {
+  // No other test tunes it, so that without measurements there is only the default.
+  const Kernel untouched = testing::kernel_named("untouched", kScale);
   TuneOptions options;
   options.effort = Effort::none;
-  const TuneResult untuned = tune(scale_, {4321}, {{"T", "float"}}, options);
+  const TuneResult untuned = tune(untouched, {4321}, {{"T", "float"}}, options);
   EXPECT_TRUE(untuned.from_cache);
   EXPECT_EQ(untuned.configuration, "block=32") << "the default";
   EXPECT_EQ(untuned.median_ns, 0);
   EXPECT_EQ(untuned.effort, Effort::none);
   options.force = true;
   EXPECT_THAT(error_of([&] {
-                tune(scale_, {4321}, {{"T", "float"}}, options);
+                tune(untouched, {4321}, {{"T", "float"}}, options);
               }),
               HasSubstr("TuneOptions::force needs measurements"));
   options.force = false;
   options.metrics = {"ipc"};
   EXPECT_THAT(error_of([&] {
-                tune(scale_, {4321}, {{"T", "float"}}, options);
+                tune(untouched, {4321}, {{"T", "float"}}, options);
               }),
               HasSubstr("TuneOptions::metrics needs measurements"));
   options.metrics.clear();
   ::setenv("TUNER_EFFORT", "none", 1);
-  EXPECT_EQ(tune(scale_, {4321}, {{"T", "float"}}).effort, Effort::none);
+  EXPECT_EQ(tune(untouched, {4321}, {{"T", "float"}}).effort, Effort::none);
   ::setenv("TUNER_EFFORT", "hard", 1);
   EXPECT_THAT(error_of([&] {
-                tune(scale_, {4321}, {{"T", "float"}});
+                tune(untouched, {4321}, {{"T", "float"}});
               }),
               HasSubstr("TUNER_EFFORT='hard': it is one of none, quick, normal, thorough"));
   ::unsetenv("TUNER_EFFORT");
   options.effort = Effort::thorough;
-  const TuneResult tuned = tune(scale_, {4321}, {{"T", "float"}}, options);
+  const TuneResult tuned = tune(untouched, {4321}, {{"T", "float"}}, options);
   EXPECT_EQ(tuned.trials, 2u);
   EXPECT_EQ(tuned.effort, Effort::thorough);
   options.effort = Effort::quick;
-  EXPECT_TRUE(tune(scale_, {4321}, {{"T", "float"}}, options).from_cache);
-  EXPECT_EQ(tune(scale_, {4321}, {{"T", "float"}}).effort, Effort::thorough);
+  EXPECT_TRUE(tune(untouched, {4321}, {{"T", "float"}}, options).from_cache);
+  EXPECT_EQ(tune(untouched, {4321}, {{"T", "float"}}).effort, Effort::thorough);
   options.trials = 1;
-  EXPECT_THAT(error_of([&] { tune(scale_, {4321}, {{"T", "float"}}, options); }), HasSubstr("set one of them"));
+  EXPECT_THAT(error_of([&] { tune(untouched, {4321}, {{"T", "float"}}, options); }), HasSubstr("set one of them"));
 }
 
 TEST_F(HostServing, ContinuesATuningForMoreTrials) {
