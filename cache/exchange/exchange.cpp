@@ -193,12 +193,17 @@ std::vector<Entry> parse_entries(std::string_view text, const std::string& sourc
 
 // ---- merging -------------------------------------------------------------------------------------------------------
 
+/// The place of an effort on its scale (tuner/effort.hpp). Results of unknown effort count as normal.
+int rank_of_effort(std::string_view effort) {
+  return effort == "thorough" ? 3 : effort == "quick" ? 1 : effort == "none" ? 0 : 2;
+}
+
 // Whether \p a is kept instead of \p b, which has the same identity. A total order, so that the order of merging does
 // not matter.
 bool is_better(const BestRecord& a, const BestRecord& b) {
   const auto key = [](const BestRecord& r) {
     const auto measured_ms = is_ahead(r.measured_ms, kInstant) ? 0 : r.measured_ms;  // date unknown
-    return std::make_tuple(-measured_ms, -r.samples, r.median_ns);
+    return std::make_tuple(-rank_of_effort(r.effort), -measured_ms, -r.samples, r.median_ns);
   };
   return key(a) != key(b) ? key(a) < key(b) : line_of(a) < line_of(b);
 }

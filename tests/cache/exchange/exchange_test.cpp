@@ -298,10 +298,12 @@ TEST(Merge, IsIdempotentAndCommutative) {
   EXPECT_EQ(merge(ab, ab).unchanged, 0);
 }
 
-TEST(Merge, KeepsTheLaterMeasurementWhateverTheOrder) {
+TEST(Merge, KeepsTheResultOfMoreEffortThenTheLaterOneWhateverTheOrder) {
   const auto text = valid_text();
-  const auto at = [&](const std::string& when, const std::string& configuration, int samples) {
+  const auto at = [&](const std::string& when, const std::string& configuration, int samples,
+                      const std::string& effort = {}) {
     auto changed = text;
+    if (!effort.empty()) changed.replace(changed.find("\"samples\":3"), 0, "\"effort\":\"" + effort + "\",");
     const auto place = changed.find("\"measured\":\"") + 12;
     changed.replace(place, 24, when);
     changed.replace(changed.find("block=256"), 9, configuration);
@@ -311,13 +313,21 @@ TEST(Merge, KeepsTheLaterMeasurementWhateverTheOrder) {
   const auto older = at("2026-01-01T00:00:00.000Z", "block=1", 100);
   const auto newer = at("2026-01-01T00:00:00.001Z", "block=2", 1);
   const auto same_time = at("2026-01-01T00:00:00.001Z", "block=3", 5);
-  for (const auto& order : {std::vector{older, newer, same_time}, std::vector{same_time, newer, older},
-                            std::vector{newer, same_time, older}}) {
-    auto database = Database::in_memory();
-    for (const auto& part : order) import_text(database, part);
-    ASSERT_EQ(best_rows(database).size(), 1u);
-    EXPECT_EQ(best_rows(database)[0].configuration, "block=3") << "later first, then more samples";
-  }
+  const auto quick = at("2026-01-01T00:00:00.002Z", "block=4", 5, "quick");
+  const auto thorough = at("2026-01-01T00:00:00.000Z", "block=5", 1, "thorough");
+  const auto kept = [](std::vector<std::string> texts) {
+    std::set<std::string> configurations;
+    std::ranges::sort(texts);
+    do {
+      auto database = Database::in_memory();
+      for (const auto& one : texts) import_text(database, one);
+      for (const BestRecord& best : best_rows(database)) configurations.insert(best.configuration);
+    } while (std::ranges::next_permutation(texts).found);
+    return configurations;
+  };
+  EXPECT_THAT(kept({older, newer, same_time}), ElementsAre("block=3")) << "the later one, then more samples";
+  EXPECT_THAT(kept({older, newer, quick}), ElementsAre("block=2")) << "an unknown effort counts as normal";
+  EXPECT_THAT(kept({newer, thorough, quick}), ElementsAre("block=5"));
 }
 
 /// A session and a best result from a clock that was a year ahead.
