@@ -37,6 +37,7 @@ namespace tuner {
 struct Variable {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
+  bool is_zero = false;  ///< it is known to be zero after loading
 };
 
 /// A loaded image. Functions are numbered as in Image::functions.

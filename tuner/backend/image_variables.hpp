@@ -18,6 +18,7 @@ struct ImageVariable {
   std::string symbol;
   std::uint64_t at = 0;  ///< st_value
   std::size_t bytes = 0;
+  bool has_contents = false;  ///< in the file; otherwise it is zero when the image is loaded
 };
 
 /// The variables in sections whose names begin with one of \p sections. Empty if \p code is in another form.
@@ -56,7 +57,8 @@ inline std::vector<ImageVariable> variables_in(std::span<const std::byte> code,
     for (std::uint64_t at = table.sh_offset; at < end; at += sizeof(Elf64_Sym)) {
       const auto symbol = read(Elf64_Sym{}, at);
       if (is_meant(symbol))
-        result.push_back({text_at(symbol_names + symbol.st_name), symbol.st_value, std::size_t{symbol.st_size}});
+        result.push_back({text_at(symbol_names + symbol.st_name), symbol.st_value, std::size_t{symbol.st_size},
+                          section(symbol.st_shndx).sh_type != SHT_NOBITS});
     }
   }
   return result;

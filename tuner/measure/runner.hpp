@@ -206,7 +206,6 @@ class Runner {
   /// The launches of \p ready as the sampler takes them; valid until the next call. \p with_state: each sample begins
   /// with the variables of the module as they were when it was loaded.
   TimedWork timed_work(const Ready& ready, bool with_state = true);
-  std::shared_ptr<const ModuleState> copied(std::span<const Variable> ranges) const;
   std::shared_ptr<const ModuleState> state_of(const Module& module, const Ready& ready) const;
   std::optional<Outcome> judge_timed_run(const Ready& ready, bool& was_excused);
   Sampler::Announce announce_measuring() const {

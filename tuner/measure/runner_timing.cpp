@@ -26,48 +26,12 @@ constexpr std::string_view kOverResults = "right over unwritten outputs, but ove
 /// More variables are left as they are: to write them before each sample would take too long.
 constexpr std::size_t kMostVariableBytes = std::size_t{256} << 20;
 
-/// A GPU's driver places what it allocates at multiples of this.
-constexpr std::uintptr_t kAllocationBytes = 256;
-
 /// In haste, a configuration whose runs take longer than this has none to warm up.
 constexpr double kSlowSeconds = 0.1;
 
 /// Runs in a row of a kernel with variables take about this time, within these numbers.
 constexpr double kRowSeconds = 0.05;
 constexpr double kFewestInARow = 4, kMostInARow = 32;
-
-/// Which neighbours may share a range.
-enum class Neighbours { none, touching, of_one_allocation };
-
-/// Whether two places are sure to be of one allocation of a GPU's driver: none begins between them.
-bool is_one_allocation(std::uintptr_t last, std::uintptr_t next) {
-  return last / kAllocationBytes == next / kAllocationBytes;
-}
-
-/// Ranges that hold all of \p variables and none of \p others. Some share one: a header such as cooperative_groups.h
-/// has sixty variables, and to write each by itself takes longer than most kernels.
-std::vector<Variable> ranges_of(std::vector<Variable> variables, std::span<const Launch::Constant> others,
-                                Neighbours sharing) {
-  const auto is_between = [&](std::uintptr_t begin, std::uintptr_t end) {
-    return std::ranges::any_of(others, [&](const Launch::Constant& one) {
-      return one.variable.address >= begin && one.variable.address <= end;
-    });
-  };
-  std::ranges::sort(variables, {}, &Variable::address);
-  std::vector<Variable> ranges;
-  for (const Variable& variable : variables) {
-    if (is_between(variable.address, variable.address)) continue;
-    const std::uintptr_t end = ranges.empty() ? 0 : ranges.back().address + ranges.back().bytes;
-    const bool shares =
-        end > 0 && ((sharing == Neighbours::touching && variable.address <= end) ||
-                    (sharing == Neighbours::of_one_allocation && is_one_allocation(end - 1, variable.address)));
-    if (!shares || is_between(ranges.back().address, variable.address))
-      ranges.push_back(variable);
-    else
-      ranges.back().bytes = std::max(end, variable.address + variable.bytes) - ranges.back().address;
-  }
-  return ranges;
-}
 
 bool is_wrong(const std::optional<Outcome>& outcome) {
   return outcome && std::holds_alternative<WrongResult>(*outcome);
@@ -100,37 +64,29 @@ TimedWork Runner::timed_work(const Ready& ready, bool with_state) {
   return work;
 }
 
-/// Copies of \p ranges. Null if they are too large. Throws Error if there is no room, or if a range cannot be read.
-std::shared_ptr<const Runner::ModuleState> Runner::copied(std::span<const Variable> ranges) const {
+/// Copies of the variables of \p module, which was just loaded. Buffers of role `constant` have their contents from
+/// load_copies(). Null if there is nothing to copy, no room, or if a variable cannot be read.
+std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const try {
+  if (spec_.device_launches || ready.launches.empty()) return nullptr;
   auto state = std::make_shared<ModuleState>();
   std::size_t all = 0;
-  for (const Variable& range : ranges) {
-    if ((all += range.bytes) > kMostVariableBytes) return nullptr;
-    Refill refill{range.address, range.bytes};
-    std::vector<std::byte> bytes(range.bytes);
-    backend_.download(bytes.data(), range.address, bytes.size());
+  for (const Variable& variable : module.lasting_variables()) {
+    if (std::ranges::any_of(ready.launches.front().constants,
+                            [&](const Launch::Constant& one) { return one.variable.address == variable.address; }))
+      continue;
+    if ((all += variable.bytes) > kMostVariableBytes) return nullptr;
+    Refill refill{variable.address, variable.bytes};
+    std::vector<std::byte> bytes(variable.is_zero ? 0 : variable.bytes);
+    backend_.download(bytes.data(), variable.address, bytes.size());
     if (std::ranges::any_of(bytes, [](std::byte byte) { return byte != std::byte{0}; })) {
       refill.from = state->originals.emplace_back(backend_.allocate(bytes.size()))->address();
       backend_.upload(refill.from, bytes.data(), bytes.size());
     }
     state->refills.push_back(refill);
   }
-  return state;
-}
-
-/// Copies of the variables of \p module, which was just loaded. Buffers of role `constant` have their contents from
-/// load_copies(). Null if there is nothing to copy, no room, or if the device's runtime has its own variables there.
-std::shared_ptr<const Runner::ModuleState> Runner::state_of(const Module& module, const Ready& ready) const {
-  if (spec_.device_launches || ready.launches.empty()) return nullptr;
-  // On a host, what lies between belongs to the runtime of the program.
-  const bool is_gpu = traits(backend_.device().key).is_gpu;
-  for (const Neighbours sharing : {is_gpu ? Neighbours::of_one_allocation : Neighbours::touching, Neighbours::none}) {
-    try {
-      return copied(ranges_of(module.lasting_variables(), ready.launches.front().constants, sharing));
-    } catch (const Error&) {
-      if (!backend_.usable()) throw;
-    }
-  }
+  return state->refills.empty() ? nullptr : state;
+} catch (const Error&) {
+  if (!backend_.usable()) throw;
   return nullptr;
 }
 

@@ -207,7 +207,7 @@ class CudaBackend final : public Backend {
     // The timer needs work that was done before: the first time may wait for the device, which is held. The launches'
     // first run needs what the preparing ones make.
     if (!request.refills.empty()) {
-      CUresult result = queue_refills(request.refills, stream_.get());
+      CUresult result = timer.refill(request.refills);
       if (result == CUDA_SUCCESS) result = wait_for(stream_.get(), std::nullopt);
       if (result != CUDA_SUCCESS) return faulted(result);
     }

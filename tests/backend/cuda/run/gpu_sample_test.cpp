@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -175,6 +176,28 @@ TEST_F(GpuPreparedSample, RefillsMemoryBeforeEachSampleOrEachRun) {
     EXPECT_GT(refilling, 0);
     EXPECT_GT(refilled, refilling);
   }
+}
+
+TEST_F(GpuPreparedSample, RefillsPiecesOfAnySizeAndNumber) {
+  constexpr std::size_t kPieces = 300,
+                        kLarge = 100'000;  // several launches for the small ones, a copy for the large one
+  const auto original = backend().allocate(kLarge), memory = backend().allocate(kLarge + 8 * kPieces);
+  backend().fill_bytes(original->address(), 1, kLarge);
+  backend().fill_bytes(memory->address(), 9, kLarge + 8 * kPieces);
+  std::vector<Refill> refills{{memory->address(), kLarge, 0, original->address()}, {memory->address(), 0, 5}};
+  std::vector<unsigned char> wanted(kLarge, 1);
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    const bool is_copied = i % 3 == 0;
+    const std::size_t bytes = 1 + i % 7;  // the rest of its eight bytes stays
+    refills.push_back({memory->address() + kLarge + 8 * i, bytes, static_cast<unsigned char>(i),
+                       is_copied ? original->address() + i : 0});
+    const auto begin = wanted.insert(wanted.end(), 8, 9);
+    std::fill_n(begin, bytes, static_cast<unsigned char>(is_copied ? 1 : i));
+  }
+  SampleRequest request_of_refills = request(1, false);
+  request_of_refills.refills = refills;
+  EXPECT_EQ(taken(backend().sample({}, request_of_refills)).size(), 1u);
+  EXPECT_EQ(contents<unsigned char>(memory->address(), wanted.size()), wanted);
 }
 
 TEST_F(GpuPreparedSample, PreparesTheRunThatAFirstLaunchNeeds) {

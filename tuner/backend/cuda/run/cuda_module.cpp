@@ -220,7 +220,7 @@ std::vector<Variable> lasting_variables(CUmodule module, std::span<const std::by
     std::size_t bytes = 0;
     // The driver finds no variable that is known in its own file alone.
     if (driver().cuModuleGetGlobal(&address, &bytes, module, one.symbol.c_str()) == CUDA_SUCCESS && bytes > 0)
-      found.push_back({static_cast<std::uintptr_t>(address), bytes});
+      found.push_back({static_cast<std::uintptr_t>(address), bytes, !one.has_contents});
   }
   return found;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include <tuner/core/values/pulse.hpp>
 
@@ -18,12 +19,38 @@ constexpr double kLeastWaitSeconds = 0.5;
 /// A kernel before the timed one runs long enough for the driver to have the next one ready.
 constexpr unsigned long long kLeadNs = 5'000;
 
-enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead };
+enum TimerKernel : std::size_t { kHold, kStamp, kFlush, kLead, kRefill };
+
+/// A header such as cooperative_groups.h has sixty variables of a byte, and a command for each would take longer than
+/// most kernels. Refills up to this size share a launch.
+constexpr std::size_t kSmallBytes = 4096;
+constexpr unsigned kRefillThreads = 128;
+
+struct SmallRefill {  // as in support/sampling.cu
+  CUdeviceptr to, from;
+  unsigned bytes, value;
+};
+
+constexpr std::size_t kMostSmall = 128;  // of one launch
+
+struct SmallRefills {
+  SmallRefill of_block[kMostSmall];
+};
 
 struct Stamp {  // as in support/sampling.cu
   unsigned long long cycles, nanoseconds;
   unsigned sm, expired;
 };
+
+/// How many commands StreamTimer::refill() queues.
+std::size_t commands_of(std::span<const Refill> refills) {
+  std::size_t small = 0, large = 0;
+  for (const Refill& one : refills) {
+    small += one.bytes > 0 && one.bytes <= kSmallBytes;
+    large += one.bytes > kSmallBytes;
+  }
+  return large + (small + kMostSmall - 1) / kMostSmall;
+}
 
 /// 0 if the stamps are from different SMs, or too close together for the timer's resolution.
 double megahertz(const Stamp& begin, const Stamp& end) {
@@ -61,19 +88,10 @@ CUresult wait_for(CUstream stream, const Deadline& deadline) {
   }
 }
 
-CUresult queue_refills(std::span<const Refill> refills, CUstream stream) {
-  for (const Refill& one : refills) {
-    if (one.bytes == 0) continue;
-    const CUresult result = one.from != 0 ? driver().cuMemcpyDtoDAsync(one.to, one.from, one.bytes, stream)
-                                          : driver().cuMemsetD8Async(one.to, one.value, one.bytes, stream);
-    if (result != CUDA_SUCCESS) return result;
-  }
-  return CUDA_SUCCESS;
-}
-
 CompileRequest StreamTimer::request(const std::string& architecture) {
   return support_request("sampling.cu",
-                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead"},
+                         {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush", "tuner_support::lead",
+                          "tuner_support::refill"},
                          architecture);
 }
 
@@ -94,6 +112,7 @@ StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::in
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
   flush();
   lead();
+  launch_support(kernels_[kRefill], 1, kRefillThreads, stream_, SmallRefills{});
   check(wait_for(stream_, deadline_after(10)), "cuStreamQuery");
 }
 
@@ -128,6 +147,31 @@ void StreamTimer::flush() {
 
 void StreamTimer::lead() { launch_support(kernels_[kLead], sm_count_, 32, stream_, kLeadNs); }
 
+CUresult StreamTimer::refill(std::span<const Refill> refills) {
+  const Driver& cu = driver();
+  SmallRefills small{};
+  unsigned count = 0;
+  const auto launch_small = [&] {
+    if (count == 0) return CUDA_SUCCESS;
+    void* arguments[] = {&small};
+    const unsigned blocks = std::exchange(count, 0);
+    return cu.cuLaunchKernel(kernels_[kRefill], blocks, 1, 1, kRefillThreads, 1, 1, 0, stream_, arguments, nullptr);
+  };
+  for (const Refill& one : refills) {
+    if (one.bytes == 0) continue;
+    CUresult result = CUDA_SUCCESS;
+    if (one.bytes <= kSmallBytes) {
+      small.of_block[count++] = {one.to, one.from, static_cast<unsigned>(one.bytes), one.value};
+      if (count == kMostSmall) result = launch_small();
+    } else {
+      result = one.from != 0 ? cu.cuMemcpyDtoDAsync(one.to, one.from, one.bytes, stream_)
+                             : cu.cuMemsetD8Async(one.to, one.value, one.bytes, stream_);
+    }
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return launch_small();
+}
+
 /// The clock during the sample; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {
   const double around = megahertz(shared().let_go, shared().after);
@@ -139,8 +183,8 @@ CUresult StreamTimer::queue_runs(std::span<PreparedLaunch> launches, const Sampl
                                  const std::function<void(std::size_t)>& queued) {
   for (std::size_t run = 0; run < request.batch; ++run) {
     if (request.refills_each_run) {
-      if (const CUresult result = queue_refills(request.refills, stream_); result != CUDA_SUCCESS) return result;
-      queued(request.refills.size());
+      if (const CUresult result = refill(request.refills); result != CUDA_SUCCESS) return result;
+      queued(commands_of(request.refills));
     }
     for (PreparedLaunch& launch : launches) {
       if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
@@ -157,7 +201,7 @@ std::optional<SamplingFailure> StreamTimer::capture(std::span<PreparedLaunch> be
   CUresult result =
       graph_.capture(stream_, [&] { return queue_runs(launches, request, [](std::size_t /*count*/) {}); });
   if (result != CUDA_SUCCESS) return SamplingFailure{result, true};
-  result = queue_refills(request.refills, stream_);
+  result = refill(request.refills);
   for (PreparedLaunch& launch : before)
     if (result == CUDA_SUCCESS) result = launch(stream_);
   if (result == CUDA_SUCCESS) result = graph_.replay(stream_);
@@ -179,8 +223,8 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
   };
   CUresult result = CUDA_SUCCESS;
   if (!request.refills_each_run) {
-    result = queue_refills(request.refills, stream_);
-    add(request.refills.size());
+    result = refill(request.refills);
+    add(commands_of(request.refills));
   }
   for (PreparedLaunch& launch : before) {
     if (result == CUDA_SUCCESS) result = launch(stream_);

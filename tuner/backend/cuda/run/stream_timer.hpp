@@ -34,9 +34,6 @@ Deadline deadline_after(double seconds);  ///< 0: never
 /// Waits for \p stream. CUDA_SUCCESS: it is idle. CUDA_ERROR_NOT_READY: \p deadline passed first. Else: its error.
 CUresult wait_for(CUstream stream, const Deadline& deadline);
 
-/// Queues \p refills. None of them may wait for the device, which is so from their second time on.
-CUresult queue_refills(std::span<const Refill> refills, CUstream stream);
-
 /// Why a sample was not measured.
 struct SamplingFailure {
   CUresult result = CUDA_SUCCESS;  ///< CUDA_ERROR_NOT_READY: the deadline passed
@@ -59,6 +56,8 @@ class StreamTimer {
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                         const Deadline& deadline, std::vector<Sample>& samples,
                                         std::span<PreparedLaunch> before = {});
+  /// Queues \p refills as few commands. None of them may wait for the device, which is so from their second time on.
+  CUresult refill(std::span<const Refill> refills);
   /// Queues a kernel that evicts all data from L2.
   void flush();
   /// Drops all handles: those of a lost context cannot be freed.

@@ -1,5 +1,5 @@
-// Kernels for timing other kernels: hold the stream until the host has queued all work, run before them, evict L2, and
-// read clocks.
+// Kernels for timing other kernels: hold the stream until the host has queued all work, restore memory, run before
+// them, evict L2, and read clocks.
 
 namespace tuner_support {
 
@@ -38,6 +38,23 @@ __global__ void hold(const volatile unsigned* released, unsigned ticket, Bits li
 }
 
 __global__ void stamp(Stamp* to) { write_stamp(to, 0); }
+
+struct SmallRefill {
+  unsigned char* to;
+  const unsigned char* from;  // null: filled with `value`
+  unsigned bytes, value;
+};
+
+struct SmallRefills {
+  SmallRefill of_block[128];
+};
+
+// Each block writes one piece of memory.
+__global__ void refill(const SmallRefills refills) {
+  const SmallRefill& one = refills.of_block[blockIdx.x];
+  for (unsigned i = threadIdx.x; i < one.bytes; i += blockDim.x) one.to[i] = one.from ? one.from[i] : one.value;
+  __threadfence();  // for a launch after it that begins before this one has ended
+}
 
 // Stands for a program's kernel before the timed one: occupies the device for \p ns and touches no memory.
 __global__ void lead(Bits ns) {
