@@ -9,9 +9,7 @@
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/launches.hpp>
-#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/single_run.hpp>
 
@@ -43,14 +41,6 @@ CompileRequest request_of_all(const KernelSpec& spec, const ProblemSize& size, c
   return compile_request(spec, size, limits, architecture, std::move(expressions), configurations.at(0));
 }
 
-std::vector<Configuration> all_configurations(const KernelSpec& spec, const ProblemSize& size,
-                                              const char* architecture) {
-  const EnumeratedSpace space = enumerate(spec, size, cuda::limits_of_architecture(architecture));
-  std::vector<Configuration> all;
-  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i) all.push_back(space.configuration(i));
-  return all;
-}
-
 class NestedTemplates : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(NestedTemplates, CompileAndLinkInEveryConfiguration) {
@@ -60,7 +50,8 @@ TEST_P(NestedTemplates, CompileAndLinkInEveryConfiguration) {
   if (const auto* const missing = std::get_if<std::string>(&linker)) GTEST_SKIP() << *missing;
   const KernelSpec spec = testing::built_in(GetParam());
   const ProblemSize size = complete(spec, {});
-  const CompileRequest request = request_of_all(spec, size, "sm_90", all_configurations(spec, size, "sm_90"));
+  const CompileRequest request =
+      request_of_all(spec, size, "sm_90", testing::all_valid(spec, size, cuda::limits_of_architecture("sm_90")));
   EXPECT_TRUE(request.device_launches);
   const Image image = compiled(request);
   EXPECT_EQ(image.functions.size(), request.expressions.size());
@@ -148,8 +139,8 @@ TEST_P(GalleryOfHopper, CompilesWithItsInstructions) {
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR "/examples/gallery/") + GetParam() + ".cu");
   const ProblemSize size = complete(spec, {});
   testing::Picker picker(15);
-  const EnumeratedSpace space = enumerate(spec, size, cuda::limits_of_architecture("sm_90"));
-  EXPECT_EQ(compiled(request_of_all(spec, size, "sm_90", picker.pick(space, 4))).log, "");
+  const auto some = picker.pick(spec, size, cuda::limits_of_architecture("sm_90"), 4);
+  EXPECT_EQ(compiled(request_of_all(spec, size, "sm_90", some)).log, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, GalleryOfHopper, ::testing::Values("tensorGemm", "attention", "longRowSoftmax"),
@@ -170,8 +161,8 @@ TEST_P(WarpTemplates, CompileInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in(GetParam().kernel);
   const ProblemSize size = complete(spec, {});
   testing::Picker picker(14);
-  const EnumeratedSpace space = enumerate(spec, size, cuda::limits_of_architecture(architecture));
-  EXPECT_EQ(compiled(request_of_all(spec, size, architecture, picker.pick(space, 24))).log, "");
+  const auto some = picker.pick(spec, size, cuda::limits_of_architecture(architecture), 24);
+  EXPECT_EQ(compiled(request_of_all(spec, size, architecture, some)).log, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WarpTemplates,
@@ -186,7 +177,7 @@ TEST(RacesExample, CompilesInEveryConfiguration) {
   if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
   const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/examples/races.cu");
   const ProblemSize size = complete(spec, {});
-  const auto all = all_configurations(spec, size, "sm_90");
+  const auto all = testing::all_valid(spec, size, cuda::limits_of_architecture("sm_90"));
   EXPECT_EQ(compiled(request_of_all(spec, size, "sm_90", all)).log, "");
 }
 
@@ -195,8 +186,9 @@ TEST(ClusterExample, CompilesForDevicesWithClusters) {
   if (cuda::nvrtc().includes.empty()) GTEST_SKIP() << "no headers of a CUDA toolkit on this machine";
   const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/examples/cluster_sum.cu");
   const ProblemSize size = complete(spec, {});
-  EXPECT_EQ(enumerate(spec, size, cuda::limits_of_architecture("sm_90")).size(), 5u * 3 * 2);
-  EXPECT_EQ(enumerate(spec, size, cuda::limits_of_architecture("sm_80")).size(), 3u) << "one block, no overlap";
+  EXPECT_EQ(testing::all_valid(spec, size, cuda::limits_of_architecture("sm_90")).size(), 5u * 3 * 2);
+  EXPECT_EQ(testing::all_valid(spec, size, cuda::limits_of_architecture("sm_80")).size(), 3u)
+      << "one block, no overlap";
   EXPECT_NO_THROW(compiled(
       compile_request(spec, size, cuda::limits_of_architecture("sm_90"), "sm_90", *spec.default_configuration)));
 }
@@ -209,7 +201,7 @@ class WildKernel : public ::testing::TestWithParam<const char*> {
   /// A few that have every value between them, few enough to compile each by itself.
   std::vector<Configuration> some(const DeviceLimits& limits, std::size_t count = 3) const {
     testing::Picker picker(11);
-    return picker.pick(enumerate(spec_, size_, limits), count);
+    return picker.pick(spec_, size_, limits, count);
   }
 };
 

@@ -7,7 +7,6 @@
 #include "sample.hpp"
 #include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/validity.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 
 namespace tuner {
 namespace {
@@ -65,7 +64,7 @@ class SampleOfConfigurations : public ::testing::TestWithParam<KernelSample> {
       const ProblemSize size = problem(spec, sizes, choices);
       if (spec.name == "reduce") reveal(spec, size);
       const std::size_t count = std::max<std::size_t>(each * testing::sample_size() / testing::kAllValues, 1);
-      testing::expect_right(*subject_.backend, spec, size, picker_.pick(enumerate(spec, size, limits()), count));
+      testing::expect_right(*subject_.backend, spec, size, picker_.pick(spec, size, limits(), count));
       if (HasFatalFailure()) return;
     }
   }

@@ -8,9 +8,7 @@
 #include <tuner/backend/cuda/driver/driver.hpp>
 #include <tuner/backend/cuda/driver/nvrtc.hpp>
 #include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/error.hpp>
 #include <tuner/measure/single_run.hpp>
 
@@ -146,8 +144,7 @@ TEST_F(GpuKernelsWithOptions, AreRightWithAnyRegistersBlocksAndArithmetic) {
   testing::Picker picker(11);
   for (const char* type : {"float", "double"}) {
     const ProblemSize size = complete(spec, {{{"n", 20011}, {"m", 257}}, {{"T", type}}});
-    const EnumeratedSpace space = enumerate(spec, size, gpu_.backend->device().limits);
-    testing::expect_right(*gpu_.backend, spec, size, picker.pick(space, 48));
+    testing::expect_right(*gpu_.backend, spec, size, picker.pick(spec, size, gpu_.backend->device().limits, 48));
   }
   EXPECT_THAT(picker.never_used(spec.space), IsEmpty());
 }
@@ -188,8 +185,7 @@ class GpuGalleryOfHopper : public GpuKernels {
     testing::Picker picker(12);
     for (const ProblemSize& problem : problems) {
       const ProblemSize size = complete(spec, problem);
-      const EnumeratedSpace space = enumerate(spec, size, gpu_.backend->device().limits);
-      testing::expect_right(*gpu_.backend, spec, size, picker.pick(space, count));
+      testing::expect_right(*gpu_.backend, spec, size, picker.pick(spec, size, gpu_.backend->device().limits, count));
     }
   }
 };
@@ -335,7 +331,7 @@ TEST_P(WildKernelOnAGpu, IsRight) {
   const ProblemSize size = complete(spec, {});
   testing::Picker picker(11);
   testing::expect_right(*gpu_.backend, spec, size,
-                        picker.pick(enumerate(spec, size, gpu_.backend->device().limits), 4));
+                        picker.pick(spec, size, gpu_.backend->device().limits, 4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WildKernelOnAGpu, ::testing::ValuesIn(testing::kWildKernels),

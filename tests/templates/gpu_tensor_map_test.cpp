@@ -1,9 +1,7 @@
 // Kernels that copy through tensor maps on a GPU.
 
 #include <tuner/core/kernel/choices.hpp>
-#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 
 #include <tests/support/gpu_fixture.hpp>
 #include <tests/support/tile_kernel.hpp>
@@ -31,9 +29,7 @@ class GpuTiles : public cuda::GpuTest {
 TEST_F(GpuTiles, GiveEachConfigurationTheRightBoxes) {
   const KernelSpec spec = tiles();
   const ProblemSize size = complete(spec, {});
-  const EnumeratedSpace space = enumerate(spec, size, limits());
-  std::vector<Configuration> all;
-  for (std::size_t i = 0; i < space.size(); ++i) all.push_back(space.configuration(i));
+  const std::vector<Configuration> all = testing::all_valid(spec, size, limits());
   EXPECT_EQ(all.size(), 2u * (4 + 3));
   testing::expect_right(backend(), spec, size, all);
 }

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <tuner/backend/fill_value.hpp>
+#include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
@@ -72,7 +73,16 @@ Picker::Picker(std::uint64_t seed) : state_(seed + (std::uint64_t{number_of("TUN
 
 std::uint64_t Picker::next() { return state_ = fill_value::splitmix64(state_); }
 
-std::vector<Configuration> Picker::pick(const EnumeratedSpace& space, std::size_t count) {
+std::vector<Configuration> all_valid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  const EnumeratedSpace space = enumerate(spec, size, limits);
+  std::vector<Configuration> all;
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i) all.push_back(space.configuration(i));
+  return all;
+}
+
+std::vector<Configuration> Picker::pick(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                        std::size_t count) {
+  const EnumeratedSpace space = enumerate(spec, size, limits);
   constexpr int candidates = 12;
   std::vector<Configuration> picked;
   std::set<EnumeratedSpace::Index> seen;

@@ -14,7 +14,7 @@
 #include "built_in.hpp"
 
 namespace tuner {
-class EnumeratedSpace;
+struct DeviceLimits;
 class SearchSpace;
 struct KernelSpec;
 }  // namespace tuner
@@ -39,7 +39,9 @@ class Picker {
  public:
   /// $TUNER_SAMPLE_SEED makes other samples of all kernels.
   explicit Picker(std::uint64_t seed);
-  std::vector<Configuration> pick(const EnumeratedSpace& space, std::size_t count);
+  /// \p count valid configurations, or all if there are fewer.
+  std::vector<Configuration> pick(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                  std::size_t count);
   /// Values of \p space that no pick had, as `parameter=value`.
   std::vector<std::string> never_used(const SearchSpace& space) const;
 
@@ -49,6 +51,9 @@ class Picker {
   std::uint64_t state_;
   std::map<std::string, std::size_t> uses_;  // by parameter=value, and by pair of words
 };
+
+/// All valid configurations.
+std::vector<Configuration> all_valid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 
 /// Only what verification needs: one sample, no warm-up. AddressSanitizer guards the buffers better than canaries: it
 /// sees reads too, but only where nothing of ours lies behind their end.

@@ -118,16 +118,15 @@ TEST(Enumerate, LeavesOutWhatTheDeviceCannotLaunch) {
   EXPECT_FALSE(space.find(configuration(2048)));
 }
 
-TEST(Enumerate, EndsWhenItHasAsManyConfigurationsAsAskedFor) {
+TEST(FirstValid, IsFoundAtOnceInASpaceOfAnySize) {
   std::string many;
   for (const char* name : {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"})
     many += std::string("#pragma tuner parameter ") + name + " = 1..32\n";
   const KernelSpec spec = parse(with_line(19, many + "#pragma tuner constraint large: p1 + p8 > 20"));
   const ProblemSize size = complete(spec, {});
-  const EnumeratedSpace space = enumerate(spec, size, {}, {}, 3);
-  ASSERT_EQ(space.size(), 3u);
-  for (EnumeratedSpace::Index i = 0; i < 3; ++i)
-    EXPECT_EQ(why_invalid(spec, size, {}, space.configuration(i)), std::nullopt);
+  const std::optional<Configuration> first = first_valid(spec, size, {});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(why_invalid(spec, size, {}, *first), std::nullopt);
 }
 
 TEST(Enumerate, IsWhatWhyInvalidHasNothingAgainst) {
@@ -165,6 +164,7 @@ TEST(Enumerate, IsEmptyForASizeThatDoesNotFitItsType) {
   const KernelSpec spec = parse(edited(3, "size n : int = 1000"));
   const ProblemSize size = complete(spec, {{{"n", 2147483648}}, {}});
   EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_FALSE(first_valid(spec, size, {}));
   EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), "n=2147483648 does not fit its type int");
 }
 
@@ -173,6 +173,12 @@ TEST(Enumerate, IsEmptyWhereABufferCannotBeCounted) {
   const ProblemSize size = complete(spec, {{{"n", 4000000000}}, {}});
   EXPECT_TRUE(enumerate(spec, size, {}).empty());
   EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("buffer 'c': k.cu:10:23: overflow"));
+}
+
+TEST(Enumerate, LeavesOutArgumentsThatDoNotFit) {
+  const KernelSpec spec =
+      parse(edited(14, "arguments a, b, c, alpha, tile * n : int16, n") + "#pragma tuner arguments a, b, c, alpha\n");
+  EXPECT_EQ(enumerate(spec, complete(spec, {{{"n", 500}}, {}}), {}).size(), 3u) << "tiles up to 64, plain";
 }
 
 TEST(Enumerate, TakesAnEmptyGridForInvalid) {

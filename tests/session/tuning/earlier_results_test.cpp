@@ -1,5 +1,3 @@
-#include <tuner/core/kernel/validity.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/session/tuning/tuning.hpp>
 
 #include <tests/support/temporary_folder.hpp>
@@ -32,15 +30,23 @@ class EarlierResults : public ::testing::Test {
     return device;
   }
 
+  /// The valid configurations of small_kernel().
+  static std::vector<Configuration> all() {
+    std::vector<Configuration> all;
+    for (const int block : {32, 64, 128, 256})
+      for (const int unroll : {1, 2, 4})
+        if (block * unroll <= 512) all.push_back({{"block", block}, {"unroll", unroll}});
+    return all;
+  }
+
   /// Tunes \p size on \p device with the configurations from index \p first up to \p trials. The best has unroll=2 and
   /// block=\p block.
   void tuned(const ProblemSize& size, const Device& device, std::size_t trials = 10, std::int64_t block = 64,
-             EnumeratedSpace::Index first = 0) {
+             std::size_t first = 0) {
     TrialStore store(wisdom_->user(), spec_, size, device, {});
-    const EnumeratedSpace space = enumerate(spec_, size, device.limits);
     std::optional<Trial> best;
-    for (EnumeratedSpace::Index i = first; i < trials && i < space.size(); ++i) {
-      const Configuration configuration = space.configuration(i);
+    for (std::size_t i = first; i < trials && i < all().size(); ++i) {
+      const Configuration configuration = all()[i];
       const bool fast = configuration.find("block")->integer() == block && configuration.find("unroll")->integer() == 2;
       const Trial trial = measured(configuration, fast ? 100 : 1000 + static_cast<double>(i));
       store.append(trial);
@@ -89,8 +95,7 @@ TEST_F(EarlierResults, CountAFinalistOnceByItsLastMeasurement) {
   tuned(problem(4000), some_device());
   {
     TrialStore store(wisdom_->user(), spec_, problem(2000), some_device(), {});
-    const EnumeratedSpace space = enumerate(spec_, problem(2000), some_device().limits);
-    for (EnumeratedSpace::Index i = 0; i < 9; ++i) store.append(measured(space.configuration(i), 500 + i));
+    for (std::size_t i = 0; i < 9; ++i) store.append(measured(all()[i], 500 + static_cast<double>(i)));
     const Trial again = measured(finalist, 50);
     store.append(again);
     store.finish(&again, Spent{});

@@ -16,7 +16,6 @@
 #include <tuner/core/kernel/program_text.hpp>
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/core/kernel/validity.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
@@ -209,13 +208,10 @@ class Check {
 
   /// That of `--config`, else the default, else the first valid one.
   Configuration configuration(const ProblemSize& size, const DeviceLimits& limits) const {
-    Configuration base = spec_.default_configuration.value_or(Configuration{});
-    if (!spec_.default_configuration) {
-      const EnumeratedSpace valid = enumerate(spec_, size, limits, {}, 1);
-      if (valid.size() == 0) throw Error("no configuration is valid for " + size.text());
-      base = valid.configuration(0);
-    }
-    return read_configuration(spec_, given_.text("config"), base);
+    const std::optional<Configuration> base =
+        spec_.default_configuration ? spec_.default_configuration : first_valid(spec_, size, limits);
+    if (!base) throw Error("no configuration is valid for " + size.text());
+    return read_configuration(spec_, given_.text("config"), *base);
   }
 
   std::string run_on_host() {
@@ -227,7 +223,7 @@ class Check {
     options.host_bytes = kCheckedBytes;
     const ProblemSize size = select_problem(spec_, options, device, "check");
     const DeviceLimits large = of_large_gpu(device.limits);
-    const bool has_any = spec_.default_configuration || enumerate(spec_, size, device.limits, {}, 1).size() > 0;
+    const bool has_any = spec_.default_configuration || first_valid(spec_, size, device.limits);
     const Configuration chosen = configuration(size, has_any ? device.limits : large);
     if (const auto why = why_invalid(spec_, size, device.limits, chosen);
         why && !why_invalid(spec_, size, large, chosen))

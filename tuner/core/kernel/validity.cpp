@@ -287,13 +287,20 @@ Expression predicate(const Condition& condition) {
 }
 
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                          const StopHook& stop, std::size_t at_most) {
+                          const StopHook& stop) {
   const Validity validity(spec, size, limits);
   if (why_never(spec, limits) || validity.why_impossible())
     return EnumeratedSpace::from_codes(spec.space.parameters(), {});
-  const std::vector<Conjunct> conjuncts = validity.predicates();
-  if (at_most == ~std::size_t{0}) return listed_or_drawn(spec.space.parameters(), conjuncts, validity.fixed(), stop);
-  return enumerate_conjuncts(spec.space.parameters(), conjuncts, validity.fixed(), stop, at_most);
+  return listed_or_drawn(spec.space.parameters(), validity.predicates(), validity.fixed(), stop);
+}
+
+std::optional<Configuration> first_valid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                         const StopHook& stop) {
+  const Validity validity(spec, size, limits);
+  if (why_never(spec, limits) || validity.why_impossible()) return std::nullopt;
+  const EnumeratedSpace one =
+      enumerate_conjuncts(spec.space.parameters(), validity.predicates(), validity.fixed(), stop, /*at_most=*/1);
+  return one.empty() ? std::nullopt : std::optional(one.configuration(0));
 }
 
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits) {

@@ -32,10 +32,13 @@ Expression predicate(const Condition& condition);
 
 /// The configurations of \p spec that meet its constraints and whose launches meet the limits of the device. These are
 /// threads per block, block and grid dimensions, dynamic shared memory, and resident blocks of a cooperative grid.
-/// Stops after \p at_most configurations; without that number, a space that is too large to be listed is
-/// EnumeratedSpace::open(). Throws like enumerate_conjuncts() and listed_or_drawn().
+/// A space that is too large to be listed is EnumeratedSpace::open(). Throws like listed_or_drawn().
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                          const StopHook& stop = {}, std::size_t at_most = ~std::size_t{0});
+                          const StopHook& stop = {});
+
+/// The first of them; nothing if there is none. Throws like enumerate_conjuncts().
+std::optional<Configuration> first_valid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                         const StopHook& stop = {});
 
 /// Why no configuration of \p spec can run on such a device for any problem; nothing if some may. The subject of the
 /// text is the kernel: "launches kernels from the device; the host backend cannot".

@@ -13,7 +13,6 @@
 
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/result/evaluator.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/session/tuning/contest.hpp>
 
 namespace tuner {
@@ -26,12 +25,10 @@ class FirstTrial {
   const std::optional<Configuration>& configuration() const { return owed_; }
   /// Whether nothing was tried yet, not even begun: the time then does not end the search.
   bool is_missing() const { return contest_.result.trials.empty() && evaluator_.in_flight() == 0; }
-  /// The space of a session whose time ended before the space was enumerated: this configuration, or the first valid
+  /// All that a session tries whose time ended before the space was enumerated: this configuration, or the first valid
   /// one.
-  EnumeratedSpace space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) const {
-    const auto is_interrupted = [this] { return contest_.must_not_go_on(); };
-    return owed_ ? EnumeratedSpace::from_configurations({&*owed_, 1})
-                 : enumerate(spec, size, limits, is_interrupted, /*at_most=*/1);
+  std::optional<Configuration> only(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) const {
+    return owed_ ? owed_ : first_valid(spec, size, limits, [this] { return contest_.must_not_go_on(); });
   }
   /// How many of \p room configurations may be submitted.
   std::size_t room(std::size_t room) const { return contest_.time_left() > 0 ? room : std::min<std::size_t>(room, 1); }

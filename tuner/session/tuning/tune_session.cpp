@@ -153,7 +153,8 @@ class Session {
       contest_.result.valid_is = space_.count().kind;
     } catch (const EnumerationStopped&) {
       if (contest_.must_not_go_on()) throw;
-      space_ = first_trial_.space(spec_, size_, device_.limits);
+      const std::optional<Configuration> only = first_trial_.only(spec_, size_, device_.limits);
+      if (only) space_ = EnumeratedSpace::from_configurations({&*only, 1});
       contest_.result.valid_is = SpaceCount::Kind::more_than;
     }
     contest_.result.valid = space_.size();

@@ -2,7 +2,6 @@
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/validity.hpp>
-#include <tuner/core/space/enumerated_space.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/tuning/no_result.hpp>
@@ -15,10 +14,9 @@ Configuration unmeasured_configuration(const KernelSpec& spec, const ProblemSize
     return *spec.default_configuration;
   const auto start = Clock::now();
   try {
-    const EnumeratedSpace space = enumerate(
-        spec, size, limits, [&] { return seconds_since(start) >= patience.count(); }, /*at_most=*/1);
-    if (space.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, limits));
-    return space.configuration(0);
+    if (const auto first = first_valid(spec, size, limits, [&] { return seconds_since(start) >= patience.count(); }))
+      return *first;
+    throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, limits));
   } catch (const EnumerationStopped& stopped) {
     throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "' names no default that is valid for " +
                                                  size.text() +
