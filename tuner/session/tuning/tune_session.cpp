@@ -19,6 +19,7 @@
 #include <tuner/session/tuning/expected_times.hpp>
 #include <tuner/session/tuning/first_trial.hpp>
 #include <tuner/session/tuning/no_result.hpp>
+#include <tuner/session/tuning/search_end.hpp>
 #include <tuner/session/wisdom/trial_store.hpp>
 
 namespace tuner {
@@ -29,16 +30,6 @@ using Seconds = std::chrono::duration<double>;
 
 /// How long to wait for an event before checking limits and requests to stop again.
 constexpr Seconds kPatience{0.05};
-/// The check of the leader begins so many seconds before the end, or in the second half of a short time.
-constexpr double kNearTheEnd = 2, kTimeToCheck = 15, kCheckAtPart = 0.5;
-/// After the end, the launch that runs may take this long.
-constexpr double kLastLaunch = 0.5;
-
-/// After so many trials of a session, their pace is that of the others.
-constexpr std::size_t kEnoughToPlan = 10;
-
-/// After fewer results, a strategy without an opinion does not end a search.
-constexpr std::size_t kManyResults = 1000;
 
 search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
   search::Observation seen;
@@ -64,7 +55,7 @@ class Session {
     if (store_) earlier_ = store_->resume();
     begin_with_default();
     enumerate_space();
-    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
+    search::StrategyOptions strategy_options{options.seed, end_.trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
     contest_.result.product = spec.space.product();
   }
@@ -165,18 +156,6 @@ class Session {
     if (const std::optional<Index> index = space_.find(*first_trial_.configuration())) submitted_.push_back(*index);
   }
 
-  /// Whether the session must end without waiting for anything.
-  bool is_over() const {
-    if (options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count()) return true;
-    if (contest_.must_not_go_on()) {
-      return interrupted_at_ && contest_.elapsed() - *interrupted_at_ >= kLastLaunch;
-    }
-    return !first_trial_.configuration() && -contest_.time_left() >= kLastLaunch;
-  }
-
-  /// The budget in trials, including resumed ones; nullopt when the budget does not count trials.
-  std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
-
   /// Returns how many results of the prior are valid here.
   std::size_t seed_prior() {
     std::vector<search::Observation> elsewhere;
@@ -229,21 +208,21 @@ class Session {
   void search() {
     bool news = false;
     for (;;) {
-      const std::optional<StopReason> reason = reason_to_stop();
+      const std::optional<StopReason> reason = end_.reason(*strategy_);
       if (!reason && !exhausted_) submit_proposals();
-      expect_winner(reason);
+      if (end_.is_time_to_check(reason, reason || exhausted_)) options_.check->expect(contest_.best()->configuration);
       first_trial_.hurry_if_late(options_.budget.wall_time);
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all proposals are in quarantine
         contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
         return;
       }
-      if (contest_.must_not_go_on() && !interrupted_at_) interrupted_at_ = contest_.elapsed();
-      if (is_over()) {
+      end_.look_for_interruption();
+      if (end_.is_over()) {
         contest_.result.stop_reason = reason.value_or(StopReason::wall_time);
         return;
       }
-      if (ends_early(reason))
+      if (SearchEnd::ends_early(reason))
         first_trial_.withdraw_others(configurations(submitted_));
       else if (news)
         put_waiting_in_order();
@@ -287,40 +266,6 @@ class Session {
     compiled_.erase(index);
   }
 
-  /// With a budget in trials, every counted trial must finish. And the strategy judges only what it has not proposed:
-  /// what it has, it found promising. For other reasons, waiting trials are withdrawn.
-  static bool ends_early(const std::optional<StopReason>& reason) {
-    return reason && *reason != StopReason::trials && *reason != StopReason::fraction &&
-           *reason != StopReason::unlikely;
-  }
-
-  /// Checking the winner takes as long as many trials, so the check of the leader begins near the end. An earlier
-  /// leader often does not win, and the number of checks is limited.
-  void expect_winner(const std::optional<StopReason>& reason) {
-    if (options_.check == nullptr || !contest_.best() || contest_.must_not_go_on() || reason == StopReason::device_lost)
-      return;
-    const bool all_are_begun =
-        (reason || exhausted_) && (ends_early(reason) || time_for_what_is_begun() <= kNearTheEnd);
-    if (all_are_begun || contest_.time_left() <= time_to_check())
-      options_.check->expect(contest_.best()->configuration);
-  }
-
-  /// How long before the end the check of the leader begins.
-  double time_to_check() const {
-    const double wall = options_.budget.wall_time ? options_.budget.wall_time->count() : 0;
-    return std::max(std::min(kCheckAtPart * wall, kTimeToCheck), kNearTheEnd);
-  }
-
-  /// Seconds to reserve for checking the winner. Precondition: there is a wall time.
-  double time_for_check() const {
-    return options_.check ? std::min(options_.check->seconds(), kMostForCheck * options_.budget.wall_time->count()) : 0;
-  }
-
-  double time_for_what_is_begun() const {
-    const std::size_t finished = contest_.result.trials.size() - contest_.result.resumed;
-    return contest_.elapsed() * double(evaluator_.in_flight()) / double(std::max<std::size_t>(finished, 1));
-  }
-
   std::vector<Configuration> configurations(std::span<const Index> indices) const {
     std::vector<Configuration> out;
     for (const Index index : indices) out.push_back(space_.configuration(index));
@@ -349,43 +294,12 @@ class Session {
     evaluator_.prefer(configurations(order));
   }
 
-  std::optional<StopReason> reason_to_stop() {
-    const Budget& budget = options_.budget;
-    if (contest_.must_not_go_on()) return StopReason::interrupted;
-    if (!evaluator_.usable()) return StopReason::device_lost;
-    if (budget.wall_time && !first_trial_.is_missing() &&
-        contest_.time_left() <= contest_.time_for_finalists() + time_for_check())
-      return StopReason::wall_time;
-    const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
-    if (budget.trials && started >= *budget.trials) return StopReason::trials;
-    if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
-    if (budget.target && contest_.best() && contest_.best_objective() <= options_.objective.minimised(*budget.target))
-      return StopReason::target;
-    if (budget.until_unlikely) {
-      const std::optional<double> chance =
-          contest_.best() ? strategy_->improvement_probability(kWorthwhileImprovement) : std::nullopt;
-      if (chance ? *chance < *budget.until_unlikely : is_without_hope()) return StopReason::unlikely;
-    }
-    return std::nullopt;
-  }
-
-  /// For strategies without an opinion, and while nothing is correct: whether so many new results brought no
-  /// improvement that the next one is unlikely to (Laplace's rule of succession). `exhaustive` is asked to try
-  /// everything.
-  bool is_without_hope() const {
-    if (options_.budget.wall_time || options_.strategy == "exhaustive") return false;
-    const SessionResult& result = contest_.result;
-    const std::size_t first = contest_.best() ? std::size_t(contest_.best() - result.trials.data()) + 1 : 0;
-    const std::size_t without = result.trials.size() - std::max(first, result.resumed);
-    return without >= kManyResults && 1 / (double(without) + 2) < *options_.budget.until_unlikely;
-  }
-
   void submit_proposals() {
     const std::size_t free = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
     // Submits half the capacity at a time, so that proposals share compiles.
     if (contest_.time_left() > 0 && traits(device_.key).batch > 0 && free < evaluator_.capacity() / 2) return;
     std::size_t room = first_trial_.room(free);
-    if (const auto limit = trial_limit()) {
+    if (const auto limit = end_.trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
     }
     for (; room > 0 && submitted_first_ < first_.size(); --room) submit(first_[submitted_first_++]);
@@ -434,22 +348,13 @@ class Session {
     }
     contest_.warn_of_missing_metrics(trial);
     contest_.keep(std::move(trial));
-    plan_trials();
+    end_.trial_ended();
+    if (const auto trials = end_.trials_in_time()) strategy_->plan_for(*trials);
     report(contest_.result.trials.back());
     // Not after each trial: it looks at all of them.
     if (std::has_single_bit(contest_.result.trials.size()) && none_compiles(spec_, contest_.result.trials))
       throw Error(ErrorCode::compiler,
                   "no configuration compiles: " + std::string(message(contest_.result.trials.back().outcome)));
-  }
-
-  /// Tells the strategy for how many trials a time is enough, judged by those so far.
-  void plan_trials() {
-    const std::size_t finished = contest_.result.trials.size() - contest_.result.resumed;
-    if (finished == 1) first_ended_at_ = contest_.elapsed();
-    if (!options_.budget.wall_time || trial_limit() || finished < kEnoughToPlan) return;
-    const double each = (contest_.elapsed() - first_ended_at_) / static_cast<double>(finished - 1);
-    const double more = (contest_.time_for_search() - time_for_check()) / std::max(each, 1e-6);
-    strategy_->plan_for(contest_.result.trials.size() + static_cast<std::size_t>(std::clamp(more, 0.0, 1e9)));
   }
 
   void report(const Trial& trial) {
@@ -458,26 +363,8 @@ class Session {
     progress.finished = contest_.result.trials.size() - contest_.result.resumed;
     progress.elapsed = Seconds(contest_.elapsed());
     progress.best = contest_.best();
-    estimate(progress);
+    end_.estimate(progress);
     observer_.on_trial(trial, progress);
-  }
-
-  void estimate(Progress& progress) const {
-    const std::size_t limit = std::min(trial_limit().value_or(space_.size()), space_.size());
-    progress.planned = limit - std::min(limit, contest_.result.resumed);
-    double seconds = 0;
-    if (progress.finished > 0) {
-      const auto left = static_cast<double>(*progress.planned - std::min(*progress.planned, progress.finished));
-      seconds = left * progress.elapsed.count() / static_cast<double>(progress.finished);
-    }
-    if (options_.budget.wall_time) {
-      const double left = std::max(0.0, options_.budget.wall_time->count() - progress.elapsed.count());
-      if (progress.finished == 0 || left < seconds) {
-        seconds = left;
-        progress.planned.reset();
-      }
-    }
-    progress.remaining = Seconds(seconds);
   }
 
   const KernelSpec& spec_;
@@ -489,13 +376,12 @@ class Session {
   Observer& observer_;
   Contest contest_;
   FirstTrial first_trial_{contest_, evaluator_};
+  SearchEnd end_{contest_, evaluator_, first_trial_, options_};
   const StopHook must_end_ = [this] { return contest_.must_not_go_on() || contest_.time_left() <= 0; };
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   Spent spent_;
-  std::vector<Trial> earlier_;            // until they are taken over
-  std::optional<double> interrupted_at_;  // in seconds since the start
-  double first_ended_at_ = 0;             // in seconds since the start
+  std::vector<Trial> earlier_;  // until they are taken over
   bool exhausted_ = false;
   // Submitted before anything is proposed, so that a tuning never ends with something slower: the kernel's default, the
   // stored best where all is measured again, and the kernel's seeds. Without those that have a trial already.
