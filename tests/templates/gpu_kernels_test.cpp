@@ -252,49 +252,6 @@ TEST_F(GpuGridSync, IsRightForEveryTypeAndForMillions) {
     expect_right(10'000'019, type, configuration("tile", "threads=256 grid_blocks=256"));
 }
 
-TEST_F(GpuGridSync, IsInvalidWithItsReasonWhereTheGridIsNotResidentAtOnce) {
-  const Configuration large = configuration("shuffle_down", "threads=128 grid_blocks=10240");
-  EXPECT_THAT(error_of([&] {
-                SingleRun(*gpu_.backend, spec_, {{{"n", 10'000'000}}, {}}, large, testing::verify_only());
-              }),
-              HasSubstr("a cooperative grid of 10240 blocks of 128 threads is not resident at once"));
-  expect_right(100'003, "float", large);  // 782 blocks
-}
-
-/// Shared memory, which only the compiler knows of, lets fewer blocks be resident than threads alone would.
-TEST_F(GpuGridSync, IsInvalidWithItsReasonWhereWhatTheKernelTakesIsTooMuch) {
-  const KernelSpec spec = parse_kernel_file(R"(
-#pragma tuner kernel crowded
-#pragma tuner size n = 1
-#pragma tuner parameter of_each = 1 16
-#pragma tuner out y[1] : int
-#pragma tuner grid sm_count * of_each
-#pragma tuner block 32
-#pragma tuner cooperative
-#pragma tuner arguments y
-#pragma tuner instantiate crowded
-#pragma tuner reference one
-#pragma tuner default of_each=1
-#define _CG_LIMIT_INCLUDED_DEPENDENCIES
-#include <cooperative_groups.h>
-__global__ void crowded(int* y) {
-  __shared__ int room[10000];
-  room[threadIdx.x] = threadIdx.x + 1;
-  cooperative_groups::this_grid().sync();
-  if (blockIdx.x == 0 && threadIdx.x == 0) *y = room[0];
-}
-__global__ void one(int* y) { *y = 1; }
-)",
-                                            "crowded.cu");
-  const auto outcome_of = [&](int of_each) {
-    return SingleRun(*gpu_.backend, spec, {}, {{"of_each", of_each}}, testing::verify_only()).measure();
-  };
-  EXPECT_TRUE(outcome_of(1).verified);
-  const Trial crowded = outcome_of(16);
-  EXPECT_EQ(kind(crowded.outcome), "invalid");
-  EXPECT_THAT(std::string(message(crowded.outcome)), HasSubstr("40000 bytes of shared memory: a cooperative grid of "));
-}
-
 class GpuClusters : public GpuKernels {
  protected:
   void SetUp() override {
@@ -330,8 +287,7 @@ TEST_P(WildKernelOnAGpu, IsRight) {
   const KernelSpec spec = testing::wild_kernel(GetParam());
   const ProblemSize size = complete(spec, {});
   testing::Picker picker(11);
-  testing::expect_right(*gpu_.backend, spec, size,
-                        picker.pick(spec, size, gpu_.backend->device().limits, 4));
+  testing::expect_right(*gpu_.backend, spec, size, picker.pick(spec, size, gpu_.backend->device().limits, 4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WildKernelOnAGpu, ::testing::ValuesIn(testing::kWildKernels),

@@ -322,38 +322,5 @@ TEST_F(CArguments, OfNoTypeAndNoStatusHaveAnAnswer) {
   EXPECT_STREQ(tuner_status_name(static_cast<tuner_status>(-1)), "unknown status");
 }
 
-TEST_F(CArguments, MayBeThirtyTwo) {
-  std::string text = "#pragma tuner kernel many\n#pragma tuner size n = 1\n#pragma tuner parameter block = 32\n";
-  std::string parameters, sum;
-  for (int i = 0; i < 31; ++i) {
-    const std::string name = "x" + std::to_string(i);
-    text += "#pragma tuner in " + name + "[n] : float\n";
-    parameters += "const float* " + name + ", ";
-    sum += " + " + name + "[0]";
-  }
-  text += "#pragma tuner out y[n] : float\n#pragma tuner grid 1\n#pragma tuner block block\n";
-  text += "#pragma tuner reference default\n#pragma tuner default block=32\n";
-  text += "__global__ void many(" + parameters + "float* y) { if (threadIdx.x == 0) y[0] = 0" + sum + "; }\n";
-  tuner_kernel* many = nullptr;
-  ASSERT_EQ(tuner_kernel_from_text(text.c_str(), "many", &many), TUNER_OK) << tuner_last_error();
-  std::vector<float> values(31);
-  float result = 0;
-  std::vector<tuner_argument> arguments;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(i);
-    arguments.push_back(tuner_input(TUNER_FLOAT, &values[i]));
-  }
-  arguments.push_back(tuner_buffer(TUNER_FLOAT, &result));
-  const std::int64_t n = 1;
-  tuner_call call = TUNER_CALL;
-  call.sizes = &n;
-  call.size_count = 1;
-  call.arguments = arguments.data();
-  call.argument_count = arguments.size();
-  EXPECT_EQ(tuner_kernel_launch(many, &call), TUNER_OK) << tuner_last_error();
-  EXPECT_EQ(result, 31 * 30 / 2);
-  tuner_kernel_free(many);
-}
-
 }  // namespace
 }  // namespace tuner

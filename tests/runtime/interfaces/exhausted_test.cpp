@@ -1,6 +1,5 @@
 // Calls of the library while no memory can be allocated. This program replaces operator new.
 
-#include <atomic>
 #include <cstdlib>
 #include <new>
 

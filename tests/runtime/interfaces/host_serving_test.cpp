@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <numeric>
 #include <thread>
 
 #include <tuner/core/kernel/choices.hpp>
@@ -248,11 +247,6 @@ TEST_F(HostServing, RunsWithoutMetricsThatCannotBeHadAndWarns) {
   EXPECT_TRUE(result.metrics.empty());
   EXPECT_GT(result.median_ns, 0);
   EXPECT_FALSE(result.limit.empty());
-}
-
-TEST_F(HostServing, SaysWhyAConfigurationCannotRun) {
-  EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block=7"}); }), HasSubstr("cannot run on"));
-  EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block"}); }), HasSubstr("tuner::run"));
 }
 
 TEST_F(HostServing, ThrowsErrorsWhoseKindAProgramCanTest) {
@@ -603,22 +597,6 @@ TEST_F(HostServing, TunesWithTheEffortOfTheCallElseOfTheSettings) {
   EXPECT_THAT(error_of([&] { tune(untouched, {4321}, {{"T", "float"}}, options); }), HasSubstr("set one of them"));
 }
 
-TEST_F(HostServing, ContinuesATuningForMoreTrials) {
-  TuneOptions options;
-  options.trials = 1;
-  EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).trials, 1u);
-  EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache);
-  options.trials.reset();
-  options.wall_time = std::chrono::hours(1);
-  const TuneResult longer = tune(scale_, {1234}, {{"T", "float"}}, options);
-  EXPECT_FALSE(longer.from_cache);
-  EXPECT_EQ(longer.tried, 2u);
-  EXPECT_EQ(longer.valid, 2u);
-  options.trials = 9;
-  EXPECT_TRUE(tune(scale_, {1234}, {{"T", "float"}}, options).from_cache) << "the space has two";
-  EXPECT_EQ(tune(scale_, {1234}, {{"T", "float"}}, options).tried, 2u);
-}
-
 TEST_F(HostServing, TrustsAResultOnlyWhereItMeasuredItIfAMacroNamesAHeader) {
   const testing::TemporaryFolder folder;
   std::ofstream(folder / "factor.h") << "#define FACTOR 2\n";
@@ -636,16 +614,6 @@ TEST_F(HostServing, TrustsAResultOnlyWhereItMeasuredItIfAMacroNamesAHeader) {
       later.lookup(spec, complete(spec, {{{"n", 1000}}, {}}), choose_device("host").device);
   EXPECT_FALSE(match);
   EXPECT_THAT(match.reason, HasSubstr("names its file by a macro"));
-}
-
-TEST_F(HostServing, ATuningThatTheCallerStoppedIsNotMadeAgain) {
-  const Kernel many = testing::kernel_named(
-      "many", testing::replaced(kScale, "parameter block = 32 64", "parameter block = 32 64 96 128 160 192"));
-  TuneOptions options;
-  options.trials = 6;
-  options.on_trial = [](std::size_t, double) { return false; };
-  EXPECT_LT(tune(many, {1000}, {{"T", "float"}}, options).trials, 6u);
-  EXPECT_TRUE(tune(many, {1000}, {{"T", "float"}}, options).from_cache);
 }
 
 }  // namespace
