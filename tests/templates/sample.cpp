@@ -46,7 +46,7 @@ void add(std::vector<Together>& all, const Configuration& configuration, Compile
   auto at = std::find_if(all.begin(), all.end(), [&](const Together& one) {
     return one.request.options == request.options && one.request.macros == request.macros;
   });
-  if (at == all.end()) at = all.insert(at, {std::move(request), {}, {}});
+  if (at == all.end()) return all.push_back({std::move(request), {configuration}, {}});
   std::vector<std::string>& known = at->request.expressions;
   for (std::string& expression : request.expressions)
     if (std::find(known.begin(), known.end(), expression) == known.end()) known.push_back(std::move(expression));
