@@ -39,6 +39,13 @@ cuda::ContextGuard make_current() {
   return cuda::ContextGuard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
 }
 
+int served_compute_capability() {
+  int major = 0;
+  cuda::check(cuda::driver().cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0),
+              "cuDeviceGetAttribute");
+  return 10 * major;
+}
+
 void wait_for(const cuda::UniqueStream& stream) {
   cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
 }
@@ -256,6 +263,46 @@ TEST_F(GpuServing, TunesAndTimesAKernelBehindAnotherOneAndInAGraph) {
               << (use == Use::graph ? "in a graph\n" : "after another kernel\n");
   }
   EXPECT_THAT(kernel.explain({n}, {{"T", "float"}}), HasSubstr("; in a graph "));
+}
+
+TEST_F(GpuServing, LaunchesAGridThatMeetsAndCapturesIt) {
+  const Kernel kernel = Kernel::from_source(testing::kMeeting, "meeting.cu");
+  constexpr int n = 1'000'003;
+  std::vector<int> values(n);
+  std::iota(values.begin(), values.end(), 5);
+  const std::vector<int> expected(n, n + 9);
+  const Array<int> x(values);
+  Array<int> y(std::vector<int>(n, -1));
+  const cuda::ContextGuard guard = make_current();
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel.launch(stream.get(), {n}, x.data(), y.data());
+  wait_for(stream);
+  EXPECT_EQ(y.to_vector(), expected);
+  y = Array<int>(std::vector<int>(n, -1));
+  Graph graph(stream.get(), [&] { kernel.launch(stream.get(), {n}, x.data(), y.data()); });
+  graph.launch(stream.get());
+  wait_for(stream);
+  EXPECT_EQ(y.to_vector(), expected);
+}
+
+TEST_F(GpuServing, LaunchesClustersAndADependentLaunchAndCapturesThem) {
+  if (served_compute_capability() < 90) GTEST_SKIP() << "needs compute capability 9.0";
+  const Kernel kernel = Kernel::from_file(TUNER_SOURCE_DIR "/examples/cluster_sum.cu");
+  const cuda::ContextGuard guard = make_current();
+  const cuda::UniqueStream stream = cuda::make_stream();
+  for (const std::size_t n : {1, 50'000, 1'000'003}) {
+    const Array<int> x(std::vector<int>(n, 3));
+    Array<int> y(std::vector<int>(1, -1));
+    for (int i = 0; i < 3; ++i) kernel.launch(stream.get(), {n}, x.data(), y.data());
+    wait_for(stream);
+    EXPECT_EQ(y.to_vector()[0], static_cast<int>(3 * n));
+    y = Array<int>(std::vector<int>(1, -1));
+    Graph graph(stream.get(), [&] { kernel.launch(stream.get(), {n}, x.data(), y.data()); });
+    graph.launch(stream.get());
+    graph.launch(stream.get());
+    wait_for(stream);
+    EXPECT_EQ(y.to_vector()[0], static_cast<int>(3 * n));
+  }
 }
 
 TEST_F(GpuServing, ReplaysGraphsCapturedOnOneStreamOnTwoBesideCallsOnTheFirst) {
