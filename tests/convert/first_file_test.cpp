@@ -12,6 +12,140 @@ std::string made(const std::string& source) {
   return first_file(source, kernels_of(source).front(), "/nowhere/mine.cu", "/nowhere").text;
 }
 
+TEST(FirstFile, OfAKernelInTwoDimensionsHasABlockOfTwo) {
+  const std::string text = made(R"(
+__global__ void add(const double* a, const double* b, double* c, unsigned nx, unsigned ny) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < nx && y < ny) c[y * nx + x] = a[y * nx + x] + b[y * nx + x];
+}
+)");
+  EXPECT_THAT(text, Holds("out         c[nx * ny] : double\n", "block       block_x, block_y\n"));
+}
+
+TEST(FirstFile, HasConstantMemoryAndStructsOfTheText) {
+  const std::string text = made(R"(
+#define TAPS 5
+struct Shape { float scale; int2 shift; };
+__constant__ float3 colours[4];
+__constant__ float unused[4], taps[TAPS];
+__global__ void paint(float* to, const float* from, Shape shape, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = from[i] * shape.scale + colours[i % 4].y;
+}
+)");
+  EXPECT_THAT(text,
+              Holds("constant    colours[4]\n", "scalar      shape : { float scale; int2 shift; } = { 1, 1, 1 }\n"));
+  EXPECT_THAT(text, Not(HasSubstr("unused")));
+}
+
+TEST(FirstFile, OfATemplateWritesTheMembersOfItsStructs) {
+  const std::string text = made(R"(
+struct Spot { int x; bool is_on; };
+struct Look { int id; float4 colour; Spot spot; float3 at; };
+struct Field { const float* from; int n; };
+template <typename T> __global__ void paint(T* to, Look look, Field field) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < field.n) to[i] = T(look.id + look.spot.x) + T(look.colour.y + look.at.z + field.from[i]);
+}
+)");
+  EXPECT_THAT(text,
+              Holds("type        T = float\n",
+                    "scalar      look : { int id; float4 colour; int spot_x; bool spot_is_on; float3 at; } = { 1,",
+                    "scalar      field : { const float* from; int n; } = { from, n }\n"));
+}
+
+TEST(FirstFile, OfAStructThatNoListOfMembersDescribesLeavesTheTypeToTheText) {
+  const std::string text = made(R"(
+struct __align__(16) Look { int id; };
+struct Pair { double wide; char narrow; };
+struct Around { Pair pair; char after; };
+__global__ void paint(int* to, Look look, Around around, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = look.id + around.after;
+}
+)");
+  EXPECT_THAT(text, Holds("scalar      look = { 1 }\n", "scalar      around = { 1, 1, 1 }\n"));
+}
+
+TEST(FirstFile, TakesTheUsualValuesOfATemplateForItsDefaults) {
+  const std::string text = made(R"(
+template <const int NUM_THREADS = 96, int each = 2, bool flip = true, int product = NUM_THREADS * each>
+__global__ void scale(float* data, int n) {
+  for (int k = 0; k < each; ++k) {
+    const int i = (blockIdx.x * each + k) * NUM_THREADS + threadIdx.x;
+    if (i < n) data[i] *= flip ? -2.0f : 2.0f;
+  }
+}
+)");
+  EXPECT_THAT(text,
+              Holds("NUM_THREADS = 32 64 128 256 512 1024 96\n", "parameter   each = 2\n",
+                    "default     NUM_THREADS=96 each=2 flip=true\n", "instantiate scale<NUM_THREADS, each, flip>\n"));
+  EXPECT_THAT(made("template <typename T = float>\n__global__ void one(T* a) { if (threadIdx.x == 0) a[0] = 1; }\n"),
+              HasSubstr("instantiate one<>\n"));
+}
+
+TEST(FirstFile, NamesNoParameterLikeAWordOfTheText) {
+  EXPECT_THAT(made("__global__ void one(int* a) { int block = threadIdx.x; if (block == 0) a[block] = 1; }\n"),
+              HasSubstr("block       tuned_block\n"));
+}
+
+TEST(FirstFile, NamesArgumentsSoThatExpressionsMayUseThem) {
+  const std::string text = made(R"(
+namespace image { __global__ void copy(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+} }
+)");
+  EXPECT_THAT(text, Holds("arguments   in_, out, n\n", "instantiate image::copy\n"));
+}
+
+TEST(FirstFile, TakesTheSizeOfBothAxesOfAGridForThatOfASquare) {
+  const std::string text = made(R"(
+#define T 16
+__global__ void product(const float* a, const float* b, float* c, int n) {
+  const int row = blockIdx.y * T + threadIdx.y, column = blockIdx.x * T + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+  c[row * n + column] = sum;
+}
+void run(float* f, int n) { product<<<dim3(n / T, n / T), dim3(T, T)>>>(f, f, f, n); }
+)");
+  EXPECT_THAT(text, Holds("size        n : int = 4096\n", "in          a[n * n] : float\n",
+                          "grid        max(1, n / T), max(1, n / T)\n",
+                          "// ? The grid has whole blocks only: are all your sizes multiples of them?\n",
+                          "constraint  multiples_1: n % T == 0\n"));
+}
+
+TEST(FirstFile, MultipliesNoMoreThanThreeSizes) {
+  const std::string text = made(R"(
+__global__ void columns(int n, const float* from, int height, int width, int ksize, int pad, int stride, int offset,
+                        int height_col, int width_col, float* to) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i + offset] += from[i * stride];
+}
+)");
+  EXPECT_THAT(text,
+              Holds("size        n : int = 64\n", "size        ksize : int = 3\n", "size        stride : int = 1\n",
+                    "scalar      offset : int = 0\n", "in          from[n * height * width] : float\n",
+                    "// ? How many elements has each of these? The sizes in each product are guessed.\n",
+                    "// No buffer is `out`: `tune check` does not find"));
+}
+
+TEST(FirstFile, KnowsPointersTruthValuesAndLengthsOfMacros) {
+  const std::string text = made(R"(
+#define LONGEST 12
+struct camera;
+__constant__ float taps[LONGEST * LONGEST], pairs[2][LONGEST];
+__global__ void see(float* to, camera** cam, bool adds, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = taps[LONGEST] + pairs[1][0] + (adds && cam[0] != nullptr ? 1 : 0);
+}
+)");
+  EXPECT_THAT(text, Holds("constant    taps[144]\n", "consumed    cam[1] : uint64\n", "fill        cam = constant 0\n",
+                          "scalar      adds : bool = true\n", "out         to[n] : float\n"));
+  EXPECT_THAT(text, Not(HasSubstr("No buffer is `out`")));
+}
+
 TEST(FirstFileOfATemplate, TakesTheArgumentsOfTheLaunch) {
   EXPECT_THAT(made(R"(
 namespace acme { namespace detail {

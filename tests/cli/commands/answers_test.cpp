@@ -116,17 +116,6 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   EXPECT_EQ(call(kernel).code, 1) << "what was not verified is no answer";
 }
 
-TEST_F(ProgramTest, AnswersNothingFromBeforeAHeaderThatAMacroNamesHasChanged) {
-  const std::string kernel = small_kernel();
-  file("factor.h", "#define FACTOR 2\n");
-  file("small.cu",
-       contents(kernel) + "#define HEADER \"factor.h\"\n#include HEADER\n__device__ int factor() { return FACTOR; }\n");
-  EXPECT_EQ(call("./small.cu --trials 1").code, 0);
-  EXPECT_THAT(call("./small.cu --trials 1").out, HasSubstr("answered from"));
-  file("factor.h", "#define FACTOR 3\n");
-  EXPECT_THAT(call("./small.cu --trials 1").out, Not(HasSubstr("answered from")));
-}
-
 /// Right where x holds what indices hold; without a reference.
 constexpr const char* kGather = R"(
 #pragma tuner kernel gather
@@ -185,13 +174,6 @@ TEST_F(RecordingProgram, NamesNothingBestThatDoesNotGiveWhatTheLaunchLeft) {
   const Finished run = tune({"--recording", recorded(false)});
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("y[7] is 12, expected 0"));
-}
-
-TEST_F(RecordingProgram, MeasuresAgainAlthoughAnAnswerIsKnown) {
-  const std::string recording = recorded();
-  ASSERT_EQ(tune({"--recording", recording, "--quiet"}).code, 0);
-  const json again = json::parse(tune({"--recording", recording + "/recording.json", "--json"}).out);
-  EXPECT_EQ(again["results"][0]["trials"].size(), 2u);
 }
 
 TEST_F(RecordingProgram, RefusesWhatTheRecordingSaysItself) {

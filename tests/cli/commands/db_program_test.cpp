@@ -302,12 +302,6 @@ TEST_F(Freeze, UnitesDatabasesAndWisdomTexts) {
   EXPECT_EQ(contents(folder() / "job.db"), bytes) << "in any order";
 }
 
-TEST_F(Freeze, TakesNoTextThatContradictsATrial) {
-  ASSERT_EQ(call("scale.cu --quiet --trials 2").code, 0);
-  ASSERT_EQ(shell("\"$TUNE\" db export - | sed 's/_ns\":/_ns\":100/g' > wrong.wisdom").code, 0);
-  expect_failures(1, "wrong.wisdom: the best of scale", {"db freeze job.db cache/wisdom.db wrong.wisdom"});
-}
-
 TEST_F(Freeze, IsCheckedAsCallsReadIt) {
   ASSERT_EQ(call("scale.cu --quiet --trials 2").code, 0);
   ASSERT_EQ(freeze().code, 0);
@@ -315,14 +309,6 @@ TEST_F(Freeze, IsCheckedAsCallsReadIt) {
   damaged[damaged.rfind("unroll=") + 7] ^= 1;
   file("damaged.db", damaged);
   expect_failures(1, "changed after it was frozen", {"db check --db damaged.db"});
-}
-
-TEST_F(Freeze, HoldsNothingThatWasComparedWithNothing) {
-  ASSERT_EQ(call("scale.cu --quiet --trials 2 --unverified").code, 0);
-  const Finished run = freeze();
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, HasSubstr("no best result is known"));
-  EXPECT_FALSE(std::filesystem::exists(folder() / "job.db"));
 }
 
 TEST_F(Freeze, ReplacesNothingButAFrozenDatabase) {

@@ -35,16 +35,6 @@ __global__ void saxpy(int n, float a, const float* x, float* y) {
                           "source      \"mine.cu\"\n", "// ? "));
 }
 
-TEST_F(FirstFile, OfAKernelInTwoDimensionsHasABlockOfTwo) {
-  const std::string text = checked(R"(
-__global__ void add(const double* a, const double* b, double* c, unsigned nx, unsigned ny) {
-  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < nx && y < ny) c[y * nx + x] = a[y * nx + x] + b[y * nx + x];
-}
-)");
-  EXPECT_THAT(text, Holds("out         c[nx * ny] : double\n", "block       block_x, block_y\n"));
-}
-
 TEST_F(FirstFile, OfATemplateNamesItsTypesAndParameters) {
   const std::string text = checked(R"(
 template <typename T, int threads, bool twice>
@@ -55,22 +45,6 @@ __global__ void scale(T* data, size_t n) {
 )");
   EXPECT_THAT(text, Holds("type        T = float\n", "parameter   threads = 32", "parameter   twice = false true\n",
                           "size        n : uint64", "block       threads\n", "instantiate scale<T, threads, twice>\n"));
-}
-
-TEST_F(FirstFile, HasConstantMemoryAndStructsOfTheText) {
-  const std::string text = checked(R"(
-#define TAPS 5
-struct Shape { float scale; int2 shift; };
-__constant__ float3 colours[4];
-__constant__ float unused[4], taps[TAPS];
-__global__ void paint(float* to, const float* from, Shape shape, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = from[i] * shape.scale + colours[i % 4].y;
-}
-)");
-  EXPECT_THAT(text,
-              Holds("constant    colours[4]\n", "scalar      shape : { float scale; int2 shift; } = { 1, 1, 1 }\n"));
-  EXPECT_THAT(text, Not(HasSubstr("unused")));
 }
 
 TEST_F(FirstFile, DeclaresTheBuffersThatAStructLeadsTo) {
@@ -97,35 +71,6 @@ __global__ void add(Pair p, Pair q, const float* by) {
       Holds("inout       p_a_0[n] : double\n", "inout       q_a_1[n] : double\n", "in          q_mask[n] : uint8\n",
             "scalar      p : { double* a[2]; int n; const unsigned char* mask; } = { p_a_0, p_a_1, n, p_mask }\n",
             "scalar      q : { double* a[2]; int n; const unsigned char* mask; } = { q_a_0, q_a_1, n, q_mask }\n"));
-}
-
-TEST_F(FirstFile, OfATemplateWritesTheMembersOfItsStructs) {
-  const std::string text = checked(R"(
-struct Spot { int x; bool is_on; };
-struct Look { int id; float4 colour; Spot spot; float3 at; };
-struct Field { const float* from; int n; };
-template <typename T> __global__ void paint(T* to, Look look, Field field) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < field.n) to[i] = T(look.id + look.spot.x) + T(look.colour.y + look.at.z + field.from[i]);
-}
-)");
-  EXPECT_THAT(text,
-              Holds("type        T = float\n",
-                    "scalar      look : { int id; float4 colour; int spot_x; bool spot_is_on; float3 at; } = { 1,",
-                    "scalar      field : { const float* from; int n; } = { from, n }\n"));
-}
-
-TEST_F(FirstFile, OfAStructThatNoListOfMembersDescribesLeavesTheTypeToTheText) {
-  const std::string text = checked(R"(
-struct __align__(16) Look { int id; };
-struct Pair { double wide; char narrow; };
-struct Around { Pair pair; char after; };
-__global__ void paint(int* to, Look look, Around around, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = look.id + around.after;
-}
-)");
-  EXPECT_THAT(text, Holds("scalar      look = { 1 }\n", "scalar      around = { 1, 1, 1 }\n"));
 }
 
 TEST_F(FirstFile, ReadsTheFilesOfItsProject) {
@@ -167,23 +112,6 @@ __global__ void tiles(const __grid_constant__ CUtensorMap from, float* y, int m,
   EXPECT_THAT(call("check ./mine.cu").out, HasSubstr("skipped: the kernel is given a tensor map, which is for GPUs"));
 }
 
-TEST_F(FirstFile, TakesTheUsualValuesOfATemplateForItsDefaults) {
-  const std::string text = checked(R"(
-template <const int NUM_THREADS = 96, int each = 2, bool flip = true, int product = NUM_THREADS * each>
-__global__ void scale(float* data, int n) {
-  for (int k = 0; k < each; ++k) {
-    const int i = (blockIdx.x * each + k) * NUM_THREADS + threadIdx.x;
-    if (i < n) data[i] *= flip ? -2.0f : 2.0f;
-  }
-}
-)");
-  EXPECT_THAT(text,
-              Holds("NUM_THREADS = 32 64 128 256 512 1024 96\n", "parameter   each = 2\n",
-                    "default     NUM_THREADS=96 each=2 flip=true\n", "instantiate scale<NUM_THREADS, each, flip>\n"));
-  EXPECT_THAT(checked("template <typename T = float>\n__global__ void one(T* a) { if (threadIdx.x == 0) a[0] = 1; }\n"),
-              HasSubstr("instantiate one<>\n"));
-}
-
 TEST_F(FirstFile, SaysWhyAKernelHasNothingToCompare) {
   file("hello.cu", "__global__ void hello() {}\n");
   expect_failures(1, "'hello' takes no pointer, so it has no result", {"init hello.cu"});
@@ -194,26 +122,11 @@ TEST_F(FirstFile, OfAKernelWithInlinePtxIsCheckedWhereItRuns) {
   EXPECT_THAT(call("check ./mine.tuner.cu").out, HasSubstr("this is inline PTX, which only a GPU runs"));
 }
 
-TEST_F(FirstFile, NamesNoParameterLikeAWordOfTheText) {
-  EXPECT_THAT(checked("__global__ void one(int* a) { int block = threadIdx.x; if (block == 0) a[block] = 1; }\n"),
-              HasSubstr("block       tuned_block\n"));
-}
-
 TEST_F(FirstFile, AKernelThatEndsItsProcessDoesNotEndTheCheck) {
   file("wild.cu",
        "__global__ void wild(int* a, int n) { volatile int* nowhere = (int*)(16 + n); *nowhere = 1; a[0] = 1; }\n");
   EXPECT_EQ(call("init wild.cu -o wild.tuner.cu").code, 0);
   EXPECT_THAT(out_of("check ./wild.tuner.cu", 1), HasSubstr("host    failed: "));
-}
-
-TEST_F(FirstFile, NamesArgumentsSoThatExpressionsMayUseThem) {
-  const std::string text = checked(R"(
-namespace image { __global__ void copy(const float* in, float* out, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[i];
-} }
-)");
-  EXPECT_THAT(text, Holds("arguments   in_, out, n\n", "instantiate image::copy\n"));
 }
 
 TEST_F(FirstFile, AsksForAKernelThatTheSourceHas) {
@@ -293,54 +206,6 @@ void run(unsigned* d, float* f, unsigned batch, int rows_, int n) {
                     "grid        max(1, ceil_div(n, WIDE))\n", "default     WIDE=32 ROWS=8 EACH=2\n"));
   EXPECT_THAT(call("init mine.cu scale").out, Holds("block       W\n", "grid        max(1, (n + (W - 1)) / W)\n",
                                                     "default     W=128\n", "instantiate scale<T, W>\n"));
-}
-
-TEST_F(FirstFile, TakesTheSizeOfBothAxesOfAGridForThatOfASquare) {
-  const std::string text = checked(R"(
-#define T 16
-__global__ void product(const float* a, const float* b, float* c, int n) {
-  const int row = blockIdx.y * T + threadIdx.y, column = blockIdx.x * T + threadIdx.x;
-  float sum = 0;
-  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
-  c[row * n + column] = sum;
-}
-void run(float* f, int n) { product<<<dim3(n / T, n / T), dim3(T, T)>>>(f, f, f, n); }
-)");
-  EXPECT_THAT(text, Holds("size        n : int = 4096\n", "in          a[n * n] : float\n",
-                          "grid        max(1, n / T), max(1, n / T)\n",
-                          "// ? The grid has whole blocks only: are all your sizes multiples of them?\n",
-                          "constraint  multiples_1: n % T == 0\n"));
-}
-
-TEST_F(FirstFile, MultipliesNoMoreThanThreeSizes) {
-  const std::string text = checked(R"(
-__global__ void columns(int n, const float* from, int height, int width, int ksize, int pad, int stride, int offset,
-                        int height_col, int width_col, float* to) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i + offset] += from[i * stride];
-}
-)");
-  EXPECT_THAT(text,
-              Holds("size        n : int = 64\n", "size        ksize : int = 3\n", "size        stride : int = 1\n",
-                    "scalar      offset : int = 0\n", "in          from[n * height * width] : float\n",
-                    "// ? How many elements has each of these? The sizes in each product are guessed.\n",
-                    "// No buffer is `out`: `tune check` does not find"));
-}
-
-TEST_F(FirstFile, KnowsPointersTruthValuesAndLengthsOfMacros) {
-  file("mine.cu", R"(
-#define LONGEST 12
-struct camera;
-__constant__ float taps[LONGEST * LONGEST], pairs[2][LONGEST];
-__global__ void see(float* to, camera** cam, bool adds, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = taps[LONGEST] + pairs[1][0] + (adds && cam[0] != nullptr ? 1 : 0);
-}
-)");
-  const std::string text = call("init mine.cu").out;
-  EXPECT_THAT(text, Holds("constant    taps[144]\n", "consumed    cam[1] : uint64\n", "fill        cam = constant 0\n",
-                          "scalar      adds : bool = true\n", "out         to[n] : float\n"));
-  EXPECT_THAT(text, Not(HasSubstr("No buffer is `out`")));
 }
 
 TEST_F(FirstFile, OfAHeaderWithoutKernelsNamesTheFilesThatHaveThem) {

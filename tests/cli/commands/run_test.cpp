@@ -68,14 +68,6 @@ TEST_F(Run, ComparesWithTheReferenceOnTheCpu) {
   EXPECT_EQ(run["cpu"]["outputs"][0]["largest_relative_error"], 0);
 }
 
-TEST_F(Run, GoesOnWithoutMetricsThatCannotBeHadAndSaysWhyOnce) {
-  const Finished run = this->run("--metrics textbook");
-  EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("not collected: there are hardware counters on a GPU only; `tune devices` says"));
-  EXPECT_EQ(run.err.find("not collected"), run.err.rfind("not collected"));
-  EXPECT_THAT(run.out, AllOf(HasSubstr("95% interval"), HasSubstr("verified  yes"), Not(HasSubstr("metrics"))));
-}
-
 TEST_F(Run, OnceShowsWhatTheKernelPrintsOnceAndMeasuresNothing) {
   four_integers("hello", R"(#include <stdio.h>
 template <int threads> __global__ void hello(int* y) {

@@ -205,15 +205,6 @@ TEST(TuneRun, NamesTheProblemsThatStayUntunedWhenNoDeviceIsLeft) {
   EXPECT_THAT(run.out, HasSubstr("4  shift   n=4      not tuned: no device is left"));
 }
 
-TEST(TuneRun, ContinuesOnTheOnlyDeviceAfterAProblemThatLosesIt) {
-  const OnGpus run(3, 1, [](const TuneJob& job, Seat&, ProblemListener&) {
-    if (n_of(job) == 1) throw DeviceLostError("killed by signal 9");
-    return found(1000);
-  });
-  EXPECT_EQ(run.code, kFailed);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("shift n=1: tuned again"), HasSubstr("2 of 3 done")));
-}
-
 TEST(TuneRun, DoesNotUseADeviceAgainThatASessionGaveUp) {
   std::atomic<int> begun = 0;
   std::atomic<bool> was_lost = false;
