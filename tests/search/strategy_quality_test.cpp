@@ -71,24 +71,6 @@ TEST(StrategyQuality, AutoAvoidsARegionThatFails) {
   EXPECT_LT(failures, 15) << "of 60";
 }
 
-TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
-  const EnumeratedSpace space = kernel_space();
-  std::vector<Observation> elsewhere;  // the same kernel on a device that is half as fast, with other noise
-  Index best = 0;
-  for (Index i = 0; i < space.size(); i += 3) {
-    elsewhere.push_back({i, 2 * kernel_time(space, i) + 0.01 * static_cast<double>(i % 7), {}});
-    if (kernel_time(space, i) < kernel_time(space, best)) best = i;
-  }
-  StrategyOptions options;
-  options.seed = 2;
-  const auto strategy = make_strategy("auto", space, options);
-  strategy->seed_prior(elsewhere, 1);
-  double reached = HUGE_VAL;
-  for (int t = 0; t < 8; ++t) reached = std::min(reached, kernel_time(space, try_one(*strategy, space)));
-
-  EXPECT_LT(reached, 1.1 * kernel_time(space, best));
-}
-
 /// A kernel whose speed depends on its registers. These are scattered over the space, so no parameter predicts them.
 double hidden_registers(Index index) { return static_cast<double>((index * 2654435761u >> 7) % 128); }
 

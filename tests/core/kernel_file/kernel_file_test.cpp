@@ -201,11 +201,6 @@ TEST(KernelFile, AcceptsTemplateArgumentsThatItCannotCountOrThatFit) {
   EXPECT_TRUE(accepts("// template <typename T> __global__ void add(T* x)"));
 }
 
-TEST(KernelFile, IsARegularFile) {
-  EXPECT_THROW(read_kernel_file("/dev/zero"), Error);
-  EXPECT_THROW(read_kernel_file("/dev"), Error);
-}
-
 TEST(KernelFile, PutsLetsInPlaceAndKeepsTheTextAsWritten) {
   const KernelSpec spec = parse(kVectorAdd);
   EXPECT_EQ(spec.launches[0].grid[0].text(), "max(1, ceil_div(n, tile))");
