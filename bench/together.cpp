@@ -96,7 +96,7 @@ std::shared_ptr<const EnumeratedSpace> reduction_space() {
 }
 
 /// Of \p rows sums of \p n numbers each, in ns. No real kernel: its best configurations change with the sizes as those
-/// of real ones do, and each configuration has a character of its own.
+/// of real ones do, and each configuration has its own character.
 double reduction_time(const Configuration& c, Index index, double rows, double n) {
   const auto value = [&](const char* name) { return static_cast<double>(c.find(name)->integer()); };
   const double block = value("block"), items = value("items"), vector = value("vector"), unroll = value("unroll");

@@ -193,5 +193,62 @@ TEST_F(Missed, IsAboutThisDeviceAndAboutTime) {
   }
 }
 
+class TogetherProgram : public ProblemsProgram {
+ protected:
+  TogetherProgram() {
+    small_kernel();
+    file("sizes.txt", "--size n=1000\n--size n=4000\n--size n=16000  # lines without a kernel\n");
+  }
+};
+
+TEST_F(TogetherProgram, FindsOneRuleForAllSizesAndAnswersWithItTheNextTime) {
+  const std::string line = "scale.cu --problems sizes.txt --together --trials 4 ";
+  const Finished run = call(line);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("kernel    scale T=float"), HasSubstr("search    n=")));
+  EXPECT_THAT(run.out, Holds("n=1000", "n=4000", "n=16000", "rule", "else", "here", "trials"));
+
+  const json known = document(line + "--json --quiet")["together"][0];
+  EXPECT_TRUE(known.value("from_cache", false)) << known.dump();
+  ASSERT_EQ(known["sizes"].size(), 3u);
+  EXPECT_LE(known["rule"].size(), 4u);
+  for (const json& size : known["sizes"]) {
+    EXPECT_TRUE(size["is_stored"]);
+    EXPECT_GT(size["median_ns"], 0);
+    EXPECT_GE(size["regret"], 0);
+    const std::string problem = size["problem"].get<std::string>();
+    const json served = document("show scale.cu --why --size " + problem + " --json")["answers"][0];
+    EXPECT_EQ(served.value("served", ""), size["configuration"]) << served.dump();
+    EXPECT_EQ(served.value("rule", ""), known["rule_text"]);
+  }
+}
+
+TEST_F(TogetherProgram, IsExplainedWithItsRegretBetweenTheSizes) {
+  ASSERT_EQ(call("scale.cu --problems sizes.txt --together --trials 4").code, 0);
+  EXPECT_THAT(call("show scale.cu --why --size n=5000").out, Holds("nearest size", "rule", "sizes tuned together"));
+  EXPECT_THAT(call("show scale.cu --why --size n=32000").out, Not(HasSubstr("tuned together")))
+      << "it is outside of the range";
+}
+
+TEST_F(TogetherProgram, HasARuleForEachKindOfElements) {
+  const json rules = document("scale.cu --type float,int --size \"n=500;n=1000\" --together --trials 2 --json --quiet");
+  ASSERT_EQ(rules["together"].size(), 2u);
+  EXPECT_EQ(rules["together"][0]["choices"], "T=float");
+  EXPECT_EQ(rules["together"][1]["choices"], "T=int");
+}
+
+TEST_F(TogetherProgram, RefusesWhatDoesNotGoWithOneRule) {
+  for (const auto& [line, why] : std::vector<std::pair<const char*, const char*>>{
+           {"scale.cu --problems sizes.txt", "--problems and --kernel do not go together"},
+           {"--problems sizes.txt --together", "sizes.txt:1: which kernel"},
+           {"scale.cu --together --fix block=32", "--together and --fix do not go together"},
+           {"scale.cu --together --objective energy", "--together is about times"},
+           {"scale.cu --together --effort none", "--together has no effect"}}) {
+    const Finished run = call(line);
+    EXPECT_EQ(run.code, 2) << line;
+    EXPECT_THAT(run.err, HasSubstr(why)) << line;
+  }
+}
+
 }  // namespace
 }  // namespace tuner::cli

@@ -151,7 +151,7 @@ TEST_F(Race, ThatLearntEverythingBeforeMeasuresNothingAgain) {
     searches += step->search > 0;
     for (const Configuration& one : step->measure) learn(one, step->size);
   }
-  EXPECT_EQ(searches, 5u) << "whether a search has enough trials is the caller's decision";
+  EXPECT_EQ(searches, 7u) << "whether a search has enough trials is the caller's decision";
   for (const auto& [pair, times] : tried_) EXPECT_EQ(times, 1);
   EXPECT_LE(race_.trials(), before + before / 2);
 }

@@ -9,6 +9,7 @@
 #include <tuner/core/kernel/reference.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
+#include <tuner/session/batch/tune_together.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/wisdom/stored_results.hpp>
 
@@ -176,6 +177,25 @@ std::string served_in_graphs(Wisdom& wisdom, const Device& device, const KernelS
   return fmt::format("{} ({})", seen.decision.configuration.text(), seen.match.reason);
 }
 
+/// The rule of sizes tuned together that \p best is from, if it names its configuration for \p size as well.
+std::optional<SizeRule> rule_behind(cache::Database& database, const ProblemSize& size, const cache::BestRecord& best) {
+  auto rule = stored_rule(database, best);
+  const SizeRule::Branch* const branch = rule ? rule->branch(size.sizes) : nullptr;
+  if (branch == nullptr || branch->configuration.text() != best.configuration) rule.reset();
+  return rule;
+}
+
+std::string rule_text(const SizeRule& rule, const ProblemSize& size) {
+  std::string text = fmt::format("{}, of sizes tuned together", rule.branch(size.sizes)->condition());
+  const SizeRule::Regret& between = rule.between;
+  if (between.sizes > 0)
+    text += fmt::format(
+        "; at sizes between, the rule is {:.1f}% slower than the best (95% interval {:.1f}% to {:.1f}%, at "
+        "most {:.1f}%)",
+        100 * between.median, 100 * between.low, 100 * between.high, 100 * between.worst);
+  return text;
+}
+
 /// \p use: nothing: that of any call.
 Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                    std::optional<Use> use) {
@@ -215,6 +235,8 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
     if (!best.checked.empty()) answer.fact("checked", best.checked);
     if (!best.target.empty()) answer.fact("target", best.target);
     if (!best.effort.empty()) answer.fact("effort", best.effort);
+    if (const auto rule = match.shipped ? std::nullopt : rule_behind(user, size, best))
+      answer.fact("rule", {rule->text(), rule_text(*rule, size)});
     answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
   const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include <tuner/cli/commands/program.hpp>
+#include <tuner/cli/commands/tune_together_command.hpp>
 
 namespace tuner::cli {
 
@@ -26,7 +27,8 @@ int tune_command(const Texts& words, const Join& join) {
   }
   if (join) join(request);
   if (!request.what.problem_file.empty())
-    request.what.list = read_problem_list(request.what.problem_file, request.tuning.session.objective);
+    request.what.list =
+        read_problem_list(request.what.problem_file, request.tuning.session.objective, request.what.kernel);
   const std::atomic<bool> never{false};  // a dry run keeps nothing: Ctrl-C ends it at once
   const std::atomic<bool>& stop = request.dry_run ? never : catch_interrupts();
   if (request.parent != 0) {
@@ -36,7 +38,9 @@ int tune_command(const Texts& words, const Join& join) {
   const DeviceChoice devices = choose_devices(request.device);
   const bool prints = request.dry_run || !request.fills_stdout();
   Output output(request.quiet, prints ? Output::Text::printed : Output::Text::dropped);
-  const TuneOutcome outcome = tune_jobs(make_jobs(request, devices, output), stop, output);
+  const TuneJobs jobs = make_jobs(request, devices, output);
+  const bool is_joint = request.together && !request.dry_run;
+  const TuneOutcome outcome = is_joint ? tune_jobs_together(jobs, stop, output) : tune_jobs(jobs, stop, output);
   if (request.json) print_json(outcome.document);
   return outcome.code;
 }

@@ -34,7 +34,11 @@ void refuse_beside(const Given& given, std::string_view option, std::initializer
 void check_subject(const Given& given) {
   if (given.has("problems"))
     refuse_beside(given, "--problems",
-                  {"kernel", "size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report", "missed"});
+                  {"size", "type", "choice", "recording", "fix", "vary", "by", "csv", "report", "missed"});
+  if (given.has("problems") && !given.flag("together")) refuse_beside(given, "--problems", {"kernel"});
+  if (given.flag("together"))
+    refuse_beside(given, "--together",
+                  {"recording", "fix", "vary", "by", "csv", "report", "rows", "metrics", "unverified"});
   if (given.flag("missed"))
     refuse_beside(given, "--missed", {"recording", "size", "type", "choice", "fix", "vary", "by", "csv", "report"});
   if (given.flag("missed") && (given.has("as") || given.text("objective") != "time"))
@@ -134,16 +138,18 @@ void check_limits(const Given& given) {
 /// Precondition: the effort is `none`. The lines of a list may say otherwise than the environment.
 void check_that_measures_nothing(const Given& given) {
   if (given.has("problems") && !given.has("effort")) return;
-  given.refuse({"recording", "fix", "vary", "by", "csv", "metrics", "force", "unverified"},
+  given.refuse({"recording", "fix", "vary", "by", "csv", "metrics", "force", "unverified", "together"},
                fmt::format("with {}, which measures nothing", given.has("effort") ? "--effort none" : kNoEffort));
 }
 
-ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective) try {
+ListedRequest read_listed_request(const std::string& place, const Texts& words, const Objective& objective,
+                                  const std::string& kernel) try {
   Options options;
   add_problem_and_limits(options);
   options.text("isolation", "", "").arguments({"kernel"});
   const Given given = options.read(words);
   ListedRequest line{place, given.text("kernel"), problem_options(given), std::nullopt, std::nullopt, std::nullopt};
+  if (line.kernel.empty()) line.kernel = kernel;
   if (line.kernel.empty()) throw UsageError(kWhichKernel);
   check_limits(given);
   if (given.has("effort")) line.effort = wanted_effort(given);
@@ -174,6 +180,7 @@ Options tune_options() {
       "  tune sumMatrix2D --metrics textbook     why: counters of the finalists\n"
       "  tune reduce --device all                on all GPUs of this machine at once\n"
       "  tune --problems overnight.txt           a list of problems\n"
+      "  tune reduce --problems sizes.txt --together   one rule for all sizes\n"
       "  tune reduce --json > result.json        everything, for programs\n"
       "  tune sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
       "  tune reduceClassic --by step            the best of each step\n"
@@ -185,6 +192,9 @@ Options tune_options() {
   options.text("problems", "FILE",
                "a list: on each line a kernel with the options above; several GPUs tune several at once; -: standard "
                "input");
+  options.flag("together",
+               "all sizes of the kernel in the trials of one and a half: at most four configurations, and a rule that "
+               "says which size gets which; with --problems, lines without a kernel are of KERNEL");
   options.flag("missed", "the problems that `tune show --missed` lists; limits are for each");
   options.group("Part of the space, and its table");
   options.text("fix", "\"vector=1\"",
@@ -266,6 +276,7 @@ TuneArguments read_tune_arguments(const Texts& words) {
     request.parent =
         static_cast<int>(parse_count(given.text("parent"), "--parent", 1, std::numeric_limits<int>::max()));
   request.without_ceilings = given.flag("no-ceilings");
+  request.together = given.flag("together");
   request.tuning.learn_from_elsewhere = !given.flag("no-prior");
   request.tuning.resume = !request.force;
   request.sweep = read_sweep(given);
@@ -280,6 +291,9 @@ TuneArguments read_tune_arguments(const Texts& words) {
   if (given.has("effort") || (!has_limit(given) && request.tuning.decides))
     request.tuning.effort = wanted_effort(given);
   if (request.tuning.effort == Effort::none) check_that_measures_nothing(given);
+  if (request.together && !session.objective.is_time())
+    throw UsageError("--together is about times; --objective {} is tuned for each size by itself",
+                     session.objective.name);
   if (!request.what.recording.empty() && request.device == "auto" && !given.has("device") &&
       backend_of_recording(request.what.recording) == kHostBackend)
     request.device = kHostBackend;
@@ -287,7 +301,7 @@ TuneArguments read_tune_arguments(const Texts& words) {
 }
 
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file,
-                                              const Objective& objective) {
+                                              const Objective& objective, const std::string& kernel) {
   std::vector<ListedRequest> list;
   std::size_t number = 0;
   text = without_byte_order_mark(text);
@@ -295,7 +309,7 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string place = fmt::format("{}:{}", file, ++number);
     const std::vector<std::string> words = split_words(text.substr(0, end), place);
-    if (!words.empty()) list.push_back(read_listed_request(place, words, objective));
+    if (!words.empty()) list.push_back(read_listed_request(place, words, objective, kernel));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (list.empty())
@@ -304,8 +318,9 @@ std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::
   return list;
 }
 
-std::vector<ListedRequest> read_problem_list(const std::string& file, const Objective& objective) {
-  if (file == "-") return parse_problem_list(standard_input(), "standard input", objective);
+std::vector<ListedRequest> read_problem_list(const std::string& file, const Objective& objective,
+                                             const std::string& kernel) {
+  if (file == "-") return parse_problem_list(standard_input(), "standard input", objective, kernel);
   constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
   std::string text;
   try {
@@ -313,7 +328,7 @@ std::vector<ListedRequest> read_problem_list(const std::string& file, const Obje
   } catch (const Error& error) {
     throw UsageError("--problems: {}", error.what());
   }
-  return parse_problem_list(text, file, objective);
+  return parse_problem_list(text, file, objective, kernel);
 }
 
 }  // namespace tuner::cli

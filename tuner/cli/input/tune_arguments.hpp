@@ -58,6 +58,7 @@ struct TuneArguments {
   SweepRequest sweep;
   int parent = 0;  ///< the process to end with; 0: none
   bool without_ceilings = false;
+  bool together = false;  ///< one rule for all sizes
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 
   /// Whether an output file is `-`.
@@ -74,10 +75,12 @@ TuneArguments read_tune_arguments(const Texts& words);
 
 /// `--problems FILE`: each line has options that name a kernel and its problems, and limits for them. Reads the lines
 /// of \p file ("-": standard input), without blank ones and comments. Throws UsageError, with file and line, for a line
-/// that cannot be understood, and for a file without any. \p objective: that of `--target`.
-std::vector<ListedRequest> read_problem_list(const std::string& file, const Objective& objective = {});
+/// that cannot be understood, and for a file without any. \p objective: that of `--target`. \p kernel: that of lines
+/// that name none; empty: each has to.
+std::vector<ListedRequest> read_problem_list(const std::string& file, const Objective& objective = {},
+                                             const std::string& kernel = {});
 /// The same for \p text, the contents of \p file.
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file,
-                                              const Objective& objective = {});
+                                              const Objective& objective = {}, const std::string& kernel = {});
 
 }  // namespace tuner::cli

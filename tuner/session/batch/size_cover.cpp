@@ -25,7 +25,7 @@ struct Cost {
 };
 Cost both(const Cost& a, const Cost& b) { return {std::max(a.excess, b.excess), a.sum + b.sum}; }
 
-/// What sizes are divided by: the product of some.
+/// Sizes are divided by the product of some.
 struct Axis {
   std::vector<std::string> names;
   std::vector<double> values;  // by size

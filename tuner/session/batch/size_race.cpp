@@ -11,8 +11,8 @@ namespace tuner {
 namespace {
 
 /// The first search is in the middle of the sizes, and gets this part of the trials.
-constexpr double kFirstSearch = 0.3;
-constexpr std::size_t kSearches = 5;
+constexpr double kFirstSearch = 0.22;
+constexpr std::size_t kSearches = 7;
 /// Configurations that are slower than the best at all searched sizes by this much are out, and all but the first of so
 /// many.
 constexpr double kOut = 0.2;

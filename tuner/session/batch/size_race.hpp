@@ -24,10 +24,10 @@ struct JointRule {
 
 /// Three parts follow each other:
 /// - Searches, at a few sizes far from each other, with the usual strategy. Together they have the trials of one size.
-/// - Every size is visited once. The configurations that may be the best there are measured. A model says which: the
-///   logarithm of a time is a sum, of the size and of the configuration, and the second part changes slowly with the
-///   size (kriging with an exponential covariance). Configurations that are slow at the sizes around are never proposed
-///   again.
+/// - Every size is visited once. The configurations that may be the best there are measured, and a model says which. In
+///   the model, the logarithm of a time is a sum. One part belongs to the size. The other belongs to the configuration
+///   and changes slowly with the size (kriging with an exponential covariance). Configurations that are slow at the
+///   sizes around are never proposed again.
 /// - What the rule still needs is measured: its choices, also with each size left out, and any that the model expects
 ///   to be better.
 ///
@@ -60,6 +60,8 @@ class SizeRace {
   std::vector<std::pair<Configuration, std::optional<double>>> outlook(std::size_t size);
   /// How many pairs of a configuration and a size were learnt.
   std::size_t trials() const;
+  /// Of them, those that the searches had made when the last one ended.
+  std::size_t search_trials() const { return search_trials_; }
   /// The rule so far, with its regret between the sizes. nullopt if no configuration works at some size.
   std::optional<JointRule> rule();
 
@@ -71,7 +73,7 @@ class SizeRace {
     std::map<std::size_t, double> times;  // logarithms, by size
     std::set<std::size_t> failed;         // sizes
   };
-  /// What is expected of a time's logarithm, less the level of its size.
+  /// The expected logarithm of a time, less the level of its size.
   struct Expected {
     double mean = 0, deviation = 0;
   };
@@ -107,18 +109,18 @@ class SizeRace {
   std::map<Configuration, Id> ids_;
   std::vector<Racer> all_;  // by id
   std::set<std::pair<Id, std::size_t>> proposed_;
-  std::vector<std::size_t> anchors_;           // sizes with a search
-  std::size_t searched_ = 0;                   // anchors
-  std::size_t search_trials_ = 0;              // when the searches had ended
-  std::size_t crossed_ = 0;                    // anchors that were visited again
-  std::set<std::size_t> settled_;              // sizes at which better ones were looked for at the end
-  std::deque<Step> last_;                      // for the sizes between
-  bool is_settled_ = false;                    // last_ is made
-  std::vector<Id> racers_;                     // not those that are out
-  std::vector<std::size_t> visited_;           // sizes, in their order
-  std::vector<std::optional<double>> levels_;  // by size
+  std::vector<std::size_t> anchors_;        // sizes with a search
+  std::size_t searched_ = 0, crossed_ = 0;  // anchors that were searched, and visited again
+  std::size_t search_trials_ = 0;
+  std::vector<std::size_t> visited_;  // sizes, in their order
+  std::set<std::size_t> settled_;     // sizes that need no other look
+  std::deque<Step> last_;             // for the sizes between; made once
+  bool is_settled_ = false;
+
+  std::vector<Id> racers_;
+  std::vector<std::optional<double>> levels_;                    // by size
   std::map<Id, std::vector<std::optional<Expected>>> expected_;  // by racer and size
-  double mean_ = 0, variance_ = 0;                               // of what is expected of a racer
+  double mean_ = 0, variance_ = 0;                               // of a racer, before it is measured
 };
 
 }  // namespace tuner
