@@ -320,6 +320,18 @@ TEST_F(Program, SaysThatClustersAreNotCountedWithoutAGpuOfTheirArchitecture) {
   EXPECT_FALSE(launch.contains("resident_clusters"));
 }
 
+TEST_F(Program, SeesTheClusterThatIsCompiledIntoAKernel) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine";
+  std::string text = contents(folder() / "scale.cu");
+  file("clusters.cu", text.insert(text.find("__global__") + 10, " __cluster_dims__(2)"));
+  const json launch = document("occupancy clusters.cu --arch sm_100 --size n=1M --json")["launches"][0];
+  EXPECT_EQ(launch["cluster"], (json{2, 1, 1}));
+  file("other.cu", text.insert(text.find("#pragma tuner instantiate"), "#pragma tuner cluster 4\n"));
+  const Finished other = call("occupancy other.cu --arch sm_100 --size n=1M");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("is compiled for one of 2x1x1"));
+}
+
 TEST_F(Program, ComputesOccupancyOfABlockThatIsDescribedByHand) {
   EXPECT_THAT(call("occupancy --threads 256 --registers 32 --shared 4k --arch sm_86").out,
               AllOf(StartsWith("sm_86: blocks of 256 threads, 32 registers a thread, 4 KiB"),

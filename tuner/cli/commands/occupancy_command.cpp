@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <tuner/backend/all/backends.hpp>
+#include <tuner/backend/cuda/compile/compiled_cluster.hpp>
 #include <tuner/backend/cuda/driver/architecture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/commands/machine_code.hpp>
@@ -15,6 +16,7 @@
 #include <tuner/cli/print/output_file.hpp>
 #include <tuner/core/device/launch_shape.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/measure/expressions.hpp>
 #include <tuner/replay/svg.hpp>
 
 namespace tuner::cli {
@@ -245,6 +247,17 @@ std::unique_ptr<Backend> open_gpu(int capability) try {
   return nullptr;
 }
 
+/// Gives \p launches of \p image the clusters that are compiled into their kernels. Throws Error if one contradicts its
+/// launch.
+void adopt_clusters(std::vector<LaunchDetail>& launches, const Image& image) {
+  for (LaunchDetail& launch : launches) {
+    const auto at = find_function(image, launch.expression);
+    if (!at) continue;
+    if (const auto why = adopt_cluster(launch.shape, cuda::compiled_cluster(image.code, image.functions[*at].symbol)))
+      throw Error(launch.expression + ": " + *why);
+  }
+}
+
 /// How many clusters of \p launch fit.
 std::string cluster_text(const LaunchDetail& launch) {
   const auto& cluster = launch.shape.cluster;
@@ -355,6 +368,7 @@ int run_occupancy(const Given& given) {
 
   const Image image = machine_code(code_request(spec, size, device.limits, device.name, configuration));
   std::vector<LaunchDetail> needs = launch_details(spec, size, device.limits, configuration, image);
+  adopt_clusters(needs, image);
   if (std::ranges::any_of(needs, [](const LaunchDetail& one) { return one.shape.blocks_per_cluster() != 1; }))
     if (const std::unique_ptr<Backend> gpu = open_gpu(device.limits.compute_capability))
       count_clusters(needs, image, *gpu);
