@@ -193,8 +193,8 @@ Options tune_options() {
                "a list: on each line a kernel with the options above; several GPUs tune several at once; -: standard "
                "input");
   options.flag("together",
-               "all sizes of the kernel in the trials of one and a half: at most four configurations, and a rule that "
-               "says which size gets which; with --problems, lines without a kernel are of KERNEL");
+               "one search for all sizes: at most four configurations and a rule by size. In a list, lines without a "
+               "kernel are of KERNEL");
   options.flag("missed", "the problems that `tune show --missed` lists; limits are for each");
   options.group("Part of the space, and its table");
   options.text("fix", "\"vector=1\"",

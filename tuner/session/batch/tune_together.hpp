@@ -51,8 +51,8 @@ class JointListener : public Observer {
   }
 };
 
-/// What a race measures with: tune_kernel() and try_configurations(), or stand-ins in tests. Both store the trials and
-/// return them.
+/// The two ways in which a race measures: tune_kernel() and try_configurations(), or stand-ins in tests. Both store the
+/// trials and return them.
 struct JointActions {
   std::function<std::vector<Trial>(const ProblemSize& size, const TuningOptions& options)> search;
   std::function<std::vector<Trial>(const ProblemSize& size, const std::vector<Configuration>& configurations)> measure;
