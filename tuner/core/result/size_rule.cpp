@@ -8,7 +8,7 @@
 namespace tuner {
 namespace {
 
-constexpr std::string_view kElse = "else", kAnd = " and ", kBetween = "between ";
+constexpr std::string_view kElse = "else", kConjunction = " and ", kBetween = "between ";
 
 /// The shortest text that parses back to \p number.
 std::string number_text(double number) {
@@ -18,7 +18,7 @@ std::string number_text(double number) {
 }
 
 template <class Number>
-std::optional<Number> number_of(std::string_view text) {
+std::optional<Number> finite_number(std::string_view text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -36,7 +36,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-bool is_name(std::string_view text) {
+bool is_size_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
@@ -54,8 +54,8 @@ bool read_range(std::string_view text, std::map<std::string, SizeRule::Range>& r
   for (const std::string_view one : split(text, " ")) {
     const auto named = cut(one, "=");
     const auto ends = named ? cut(named->second, "..") : std::nullopt;
-    if (!ends || !is_name(named->first)) return false;
-    const auto least = number_of<std::int64_t>(ends->first), most = number_of<std::int64_t>(ends->second);
+    if (!ends || !is_size_name(named->first)) return false;
+    const auto least = finite_number<std::int64_t>(ends->first), most = finite_number<std::int64_t>(ends->second);
     if (!least || !most || *least < 0 || *most < *least) return false;
     if (!range.emplace(named->first, SizeRule::Range{*least, *most}).second) return false;
   }
@@ -64,11 +64,11 @@ bool read_range(std::string_view text, std::map<std::string, SizeRule::Range>& r
 
 std::optional<SizeRule::Bound> read_bound(std::string_view text) {
   const auto sides = cut(text, "<");
-  const auto below = sides ? number_of<double>(sides->second) : std::nullopt;
+  const auto below = sides ? finite_number<double>(sides->second) : std::nullopt;
   if (!below) return std::nullopt;
   SizeRule::Bound bound{{}, *below};
   for (const std::string_view name : split(sides->first, "*")) {
-    if (!is_name(name)) return std::nullopt;
+    if (!is_size_name(name)) return std::nullopt;
     bound.sizes.emplace_back(name);
   }
   return bound;
@@ -79,7 +79,7 @@ bool read_branch(std::string_view text, SizeRule::Branch& branch) try {
   if (!parts) return false;
   branch.configuration = Configuration::parse(parts->second);
   if (parts->first == kElse) return true;
-  for (const std::string_view one : split(parts->first, kAnd)) {
+  for (const std::string_view one : split(parts->first, kConjunction)) {
     auto bound = read_bound(one);
     if (!bound) return false;
     branch.bounds.push_back(std::move(*bound));
@@ -94,11 +94,11 @@ bool read_regret(std::string_view text, SizeRule::Regret& regret) {
   if (parts.size() != 5) return false;
   double* const numbers[] = {&regret.median, &regret.low, &regret.high, &regret.worst};
   for (std::size_t i = 0; i < 4; ++i) {
-    const auto number = number_of<double>(parts[i]);
+    const auto number = finite_number<double>(parts[i]);
     if (!number || *number < 0) return false;
     *numbers[i] = *number;
   }
-  const auto sizes = number_of<std::size_t>(parts[4]);
+  const auto sizes = finite_number<std::size_t>(parts[4]);
   regret.sizes = sizes.value_or(0);
   return sizes.has_value();
 }
@@ -125,7 +125,7 @@ std::string SizeRule::Bound::text() const {
 std::string SizeRule::Branch::condition() const {
   if (bounds.empty()) return std::string(kElse);
   std::string all;
-  for (const Bound& bound : bounds) all.append(all.empty() ? "" : kAnd).append(bound.text());
+  for (const Bound& bound : bounds) all.append(all.empty() ? "" : kConjunction).append(bound.text());
   return all;
 }
 
