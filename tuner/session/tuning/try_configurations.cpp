@@ -12,7 +12,7 @@ namespace tuner {
 namespace {
 
 /// How long to wait for an event before looking at a request to stop.
-constexpr std::chrono::duration<double> kPatience{0.05};
+constexpr std::chrono::duration<double> kEventPatience{0.05};
 
 Trial failed(const Configuration& configuration, Outcome outcome) {
   Trial trial;
@@ -53,7 +53,7 @@ std::vector<Trial> try_configurations(const KernelSpec& spec, const ProblemSize&
   while (evaluator.in_flight() > 0) {
     if (options.stop && options.stop->load(std::memory_order_relaxed)) break;
     const bool was_usable = evaluator.usable();
-    std::optional<Event> event = evaluator.next_event(kPatience);
+    std::optional<Event> event = evaluator.next_event(kEventPatience);
     if (!event) continue;
     if (!was_usable) throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
     Trial* const trial = std::get_if<Trial>(&*event);
