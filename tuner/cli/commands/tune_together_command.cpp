@@ -16,7 +16,7 @@
 namespace tuner::cli {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+std::string share_text(double share) { return format_percent(share); }
 
 std::string name_of(const JointJob& job) {
   const std::string choices = job.sizes.front().choices_text();
@@ -92,7 +92,7 @@ Answer rule_answer(const JointJob& job, const JointResult& result) {
     const JointChoice& choice = result.choices[i];
     worst = std::max(worst, choice.regret.value_or(0));
     sizes.add({job.sizes[i].sizes_text(), choice.median_ns > 0 ? Cell::ns(choice.median_ns) : Cell(),
-               Cell::of(choice.regret, percent), choice.is_stored ? Cell() : Cell("another"),
+               Cell::of(choice.regret, share_text), choice.is_stored ? Cell() : Cell("another"),
                Cell(Json(choice.is_stored), ""), choice.configuration.text()});
   }
   Table branches({"condition", "configuration"});
@@ -114,12 +114,12 @@ Answer rule_answer(const JointJob& job, const JointResult& result) {
       .data("interrupted", false);
   const SizeRule::Regret& between = result.rule->between;
   answer.fact(people("here"), fmt::format("at most {} slower than the best that was measured at any of the {}",
-                                          percent(worst), plural(job.sizes.size(), "size")));
+                                          share_text(worst), plural(job.sizes.size(), "size")));
   if (between.sizes > 0)
     answer.fact(people("between"),
                 fmt::format("{} slower in the median (95% interval {} to {}, at most {}): each of {} left out once",
-                            percent(between.median), percent(between.low), percent(between.high),
-                            percent(between.worst), plural(between.sizes, "size")));
+                            share_text(between.median), share_text(between.low), share_text(between.high),
+                            share_text(between.worst), plural(between.sizes, "size")));
   std::string spent = "known before; nothing was measured";
   if (!result.is_known) {
     spent = plural(result.trials, "trial");
