@@ -379,6 +379,7 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
           .code,
       0);
   file("overnight.txt", "--kernel reduce --type float,int --size n=2^20;n=2^24  # as docs/many-gpus.md has it\n");
+  file("sizes.txt", "--size n=2^16;n=2^20\n");
   file("gemm.csv.gz", "block,eval_time_s,objective\n1,0.5,4\n2,0.5,3\n3,0.5,5\n4,0.5,2\n");
   const char* const entry = R"("time":3.8,"times":[3.8],"compile_time":9,"verification_time":0,"benchmark_time":1,)"
                             R"("strategy_time":7,"framework_time":2})";
