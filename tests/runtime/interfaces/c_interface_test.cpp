@@ -75,7 +75,7 @@ TEST_F(CInterface, ReducesWithEveryOperation) {
 }
 
 TEST_F(CInterface, LaunchesKernelsWithAnyNumberOfArguments) {
-  for (const std::size_t count : {40u, 600u, 1100u}) {
+  for (const std::size_t count : {40u, 600u}) {
     const std::string name = "sum" + std::to_string(count);
     std::string lines, list, parameters, sum;
     std::vector<tuner_argument> arguments;
@@ -84,9 +84,9 @@ TEST_F(CInterface, LaunchesKernelsWithAnyNumberOfArguments) {
     float wanted = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string one = "a" + std::to_string(i);
-      lines += "#pragma tuner scalar " + one + " : float = 1\n";
+      lines += "#pragma tuner scalar " + one + " : double = 1\n";
       list += ", " + one;
-      parameters += ", float " + one;
+      parameters += ", double " + one;
       sum += " + " + std::to_string(i % 7) + " * " + one;
       arguments.push_back(tuner_real(static_cast<double>(i % 5)));
       wanted += static_cast<float>((i % 7) * (i % 5));
