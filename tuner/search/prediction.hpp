@@ -1,5 +1,5 @@
 #pragma once
-/// The prediction of a model and its value. Shared by the model-based strategies. Internal to the room.
+/// The prediction of a model and its value. Shared by the model-based strategies and the race of sizes.
 
 #include <algorithm>
 #include <cmath>

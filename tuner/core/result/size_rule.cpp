@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include <tuner/core/values/characters.hpp>
+
 namespace tuner {
 namespace {
 
@@ -17,16 +19,6 @@ std::string number_text(double number) {
   return {text, end};
 }
 
-template <class Number>
-std::optional<Number> finite_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if constexpr (std::is_floating_point_v<Number>)
-    if (!std::isfinite(number)) return std::nullopt;
-  return number;
-}
-
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end; (end = text.find(separator)) != std::string_view::npos;
@@ -36,10 +28,10 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-bool is_size_name(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+/// A finite number.
+std::optional<double> finite_number(std::string_view text) {
+  const auto number = number_of<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// The parts of \p text before and after \p separator. nullopt without one.
@@ -54,8 +46,8 @@ bool read_range(std::string_view text, std::map<std::string, SizeRule::Range>& r
   for (const std::string_view one : split(text, " ")) {
     const auto named = cut(one, "=");
     const auto ends = named ? cut(named->second, "..") : std::nullopt;
-    if (!ends || !is_size_name(named->first)) return false;
-    const auto least = finite_number<std::int64_t>(ends->first), most = finite_number<std::int64_t>(ends->second);
+    if (!ends || !is_identifier(named->first)) return false;
+    const auto least = number_of<std::int64_t>(ends->first), most = number_of<std::int64_t>(ends->second);
     if (!least || !most || *least < 0 || *most < *least) return false;
     if (!range.emplace(named->first, SizeRule::Range{*least, *most}).second) return false;
   }
@@ -64,11 +56,11 @@ bool read_range(std::string_view text, std::map<std::string, SizeRule::Range>& r
 
 std::optional<SizeRule::Bound> read_bound(std::string_view text) {
   const auto sides = cut(text, "<");
-  const auto below = sides ? finite_number<double>(sides->second) : std::nullopt;
+  const auto below = sides ? finite_number(sides->second) : std::nullopt;
   if (!below) return std::nullopt;
   SizeRule::Bound bound{{}, *below};
   for (const std::string_view name : split(sides->first, "*")) {
-    if (!is_size_name(name)) return std::nullopt;
+    if (!is_identifier(name)) return std::nullopt;
     bound.sizes.emplace_back(name);
   }
   return bound;
@@ -94,11 +86,11 @@ bool read_regret(std::string_view text, SizeRule::Regret& regret) {
   if (parts.size() != 5) return false;
   double* const numbers[] = {&regret.median, &regret.low, &regret.high, &regret.worst};
   for (std::size_t i = 0; i < 4; ++i) {
-    const auto number = finite_number<double>(parts[i]);
+    const auto number = finite_number(parts[i]);
     if (!number || *number < 0) return false;
     *numbers[i] = *number;
   }
-  const auto sizes = finite_number<std::size_t>(parts[4]);
+  const auto sizes = number_of<std::size_t>(parts[4]);
   regret.sizes = sizes.value_or(0);
   return sizes.has_value();
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include <tuner/core/values/named.hpp>
 #include <tuner/measure/numbers/statistics.hpp>
+#include <tuner/search/prediction.hpp>
 
 namespace tuner {
 namespace {
@@ -31,14 +31,6 @@ constexpr double kDeviationOfMedian = 1.4826;
 constexpr double kCaution = 0.5;
 
 double square(double x) { return x * x; }
-
-/// The mean of max(0, -x) for a normal x.
-double expected_below_zero(double mean, double deviation) {
-  if (deviation <= 0) return std::max(0.0, -mean);
-  const double z = -mean / deviation;
-  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-  return -mean * 0.5 * std::erfc(-z / std::numbers::sqrt2) + deviation * density;
-}
 
 /// Solves the symmetric positive definite system \p a x = \p b; x takes the place of \p b.
 void solve(std::vector<double>& a, std::vector<double>& b) {
@@ -269,7 +261,7 @@ std::vector<SizeRace::Id> SizeRace::promising(std::size_t size, std::size_t most
   }
   for (auto& [gain, id] : all) {
     const Expected& there = *expected_.at(id)[size];
-    gain = -expected_below_zero(there.mean - best, there.deviation);
+    gain = -search::expected_improvement({there.mean, there.deviation}, best);
   }
   std::ranges::sort(all);
   std::vector<Id> ids;
