@@ -24,7 +24,7 @@ namespace tuner::cache {
 class Store;
 
 /// Version of the schema (schema.hpp), stored in user_version.
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
 

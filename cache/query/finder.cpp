@@ -13,6 +13,9 @@ namespace {
 /// A step that has refused this many results leaves the answer to the next one: all results around may be quarantined.
 constexpr int kMostTried = 32;
 
+/// More results with a rule than this are not read.
+constexpr int kMostWithRule = 1024;
+
 constexpr const char* kEntryColumns =
     "id, sizes, backend, compute_capability, key, configuration, driver, compiler, measured, "
     "median_ns";
@@ -95,7 +98,8 @@ void Finder::begin(Step step) {
   if (knows_nothing_) return;
   if (step == kExact) return take_exact(own_);
   if (step == kExactAround && own_ != query_.problem.sizes) return take_exact(query_.problem.sizes);
-  if (step <= kStaleAround) return entries_.swap(stale_);
+  if (step == kRule) return take_chosen();
+  if (step <= kStaleAround || step == kStaleRule) return entries_.swap(stale_);
   know_groups();
   // In falling order of trust; groups with the same rank together.
   std::map<std::int64_t, std::vector<const Group*>> ranked;
@@ -181,6 +185,29 @@ void Finder::take_exact(const Sizes& sizes) {
   }
 }
 
+void Finder::take_chosen() {
+  stale_ = {};
+  if (!rules_.read) return;
+  const std::string columns = std::string(kEntryColumns) + ", rule";
+  Query row = rows(columns.c_str(), fmt::format("key = ? AND source = ? AND rule <> '' LIMIT {}", kMostWithRule),
+                   query_.device.key, query_.kernel.source_hash);
+  std::map<std::string, std::optional<RuleChoice>> choices;
+  while (row.next()) {
+    auto entry = taken(row, [&](const Sizes& sizes) { return distance(sizes, query_.problem.sizes).has_value(); });
+    if (!entry) continue;
+    const std::string rule = row.text();
+    const auto [choice, is_new] = choices.try_emplace(rule);
+    if (is_new) choice->second = choice_of(rule);
+    if (!choice->second || choice->second->configuration != entry->configuration) continue;
+    entry->rank[0] = *distance(entry->sizes, query_.problem.sizes);
+    (entry->other_software ? stale_ : entries_).push(std::move(*entry));
+  }
+}
+
+std::optional<RuleChoice> Finder::choice_of(const std::string& rule) const {
+  return rules_.read && !rule.empty() ? rules_.read(rule, query_.problem.sizes) : std::nullopt;
+}
+
 void Finder::know_groups() {
   if (std::exchange(known_groups_, true)) return;
   for (Group last{.compute_capability = -1};;) {
@@ -258,6 +285,13 @@ std::optional<Finder::Candidate> Finder::candidate(const RankedRow& entry) {
   }
   found.votes = entry.votes;
   found.voters = voters_;
+  if (step_ == kRule || step_ == kStaleRule) {
+    const auto choice = choice_of(best.rule);
+    if (!choice || choice->configuration != best.configuration || best.device.key != query_.device.key)
+      return std::nullopt;
+    found.condition = choice->condition;
+    return found;
+  }
   if (step_ != kPortable && step_ != step_of(best)) return std::nullopt;
   return found;
 }

@@ -22,22 +22,25 @@ namespace tuner::cache {
 class Finder {
  public:
   /// In the order in which they are searched; each belongs to a tier.
-  enum Step { kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable };
-  static constexpr Step kSteps[] = {kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable};
-  static constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::nearest_size, Tier::nearest_size,
-                                    Tier::nearest_size, Tier::similar_device, Tier::portable};
+  enum Step { kExact, kStale, kExactAround, kStaleAround, kNearest, kRule, kStaleRule, kSimilar, kPortable };
+  static constexpr Step kSteps[] = {kExact, kStale,     kExactAround, kStaleAround, kNearest,
+                                    kRule,  kStaleRule, kSimilar,     kPortable};
+  static constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::nearest_size,
+                                    Tier::nearest_size, Tier::nearest_size,   Tier::rule,
+                                    Tier::rule,         Tier::similar_device, Tier::portable};
 
   struct Candidate {
     BestRecord best;
-    int votes = 0;  // for kPortable
+    std::string condition = {};  // of its rule, for kRule and kStaleRule
+    int votes = 0;               // for kPortable
     int voters = 0;
   };
   /// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
   static constexpr int kMostVoters = 128;
 
   /// \p own: the sizes of the request. \p query has the sizes around them.
-  Finder(Database& database, const Context& query, const Sizes& own)
-      : store_(database.store()), query_(query), own_(own) {}
+  Finder(Database& database, const Context& query, const Sizes& own, const Rules& rules)
+      : store_(database.store()), query_(query), own_(own), rules_(rules) {}
 
   /// The next candidate of \p step with a configuration that is not in \p refused. Each call is one read of the
   /// database, so that no lock is held between calls. It also asks this database's \p quarantine, and adds to
@@ -101,6 +104,11 @@ class Finder {
   std::optional<RankedRow> taken(Query& row, const Wanted& wanted);
   /// Also collects the stale rows, for the next step.
   void take_exact(const Sizes& sizes);
+  /// Collects the results of the device that are the choices of their rules for the query's sizes. The stale ones wait
+  /// for kStaleRule.
+  void take_chosen();
+  /// The choice of \p rule for the query's sizes.
+  std::optional<RuleChoice> choice_of(const std::string& rule) const;
   /// Finds the groups by index, skipping from one to the next: the rows between are not read.
   void know_groups();
   void take_near(Query&& row);
@@ -118,10 +126,11 @@ class Finder {
   Store& store_;
   const Context& query_;
   const Sizes& own_;
+  const Rules rules_;
   std::optional<Step> step_;
   bool knows_nothing_ = false;  // about this kernel, objective and choices
   std::priority_queue<RankedRow> entries_;
-  std::priority_queue<RankedRow> stale_;  // for the next step
+  std::priority_queue<RankedRow> stale_;  // for kStale, kStaleAround or kStaleRule
   std::priority_queue<GroupCell> cells_;
   std::deque<std::vector<const Group*>> waiting_;
   bool known_groups_ = false;

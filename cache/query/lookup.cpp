@@ -44,6 +44,10 @@ std::string explain(Tier tier, const Finder::Candidate& c, const Context& q) {
                  : "measured on this device for exactly this problem, with this driver and compiler";
     case Tier::stale:
       return fmt::format("measured on this device for exactly this problem, but {}", since);
+    case Tier::rule:
+      text = fmt::format("measured on this device for {}, and chosen for {} by the rule of sizes tuned together ({})",
+                         sizes, sizes_text(q.problem.sizes), c.condition);
+      break;
     case Tier::nearest_size:
       text = fmt::format("measured on this device for {}, the nearest known problem", sizes);
       break;
@@ -66,17 +70,18 @@ std::string explain(Tier tier, const Finder::Candidate& c, const Context& q) {
 }  // namespace
 
 std::string_view name(Tier tier) {
-  constexpr std::string_view names[] = {"exact", "stale", "nearest size", "similar device", "portable", "default"};
+  constexpr std::string_view names[] = {"exact",          "stale",    "rule",   "nearest size",
+                                        "similar device", "portable", "default"};
   return names[static_cast<std::size_t>(tier)];
 }
 
 std::optional<std::vector<Sizes>> measured_sizes(const Context& query, const Sizes& most, std::size_t limit,
                                                  Database& database) {
-  return Finder(database, query, query.problem.sizes).sizes_up_to(most, limit);
+  return Finder(database, query, query.problem.sizes, {}).sizes_up_to(most, limit);
 }
 
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept,
-                   const Sizes& around, const Applies& applies) {
+                   const Sizes& around, const Applies& applies, const Rules& rules) {
   WisdomMatch match;
   Context near_by = query;
   if (!around.empty()) near_by.problem.sizes = around;
@@ -84,7 +89,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   if (near_by.problem != query.problem) problems.push_back(near_by.problem);
   Quarantine quarantine(query.device.key, query.kernel, std::move(problems));
   std::deque<Finder> finders;
-  for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes);
+  for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes, rules);
   std::set<const Database*> away;
   // Asks each database that is not available only once.
   const auto ask = [&](Database& database, const auto& question) -> decltype(question()) {
@@ -139,9 +144,22 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
     }
     return false;
   };
-  for (const Finder::Step step : Finder::kSteps)
-    for (std::size_t i = 0; i < databases.size(); ++i)
-      if (serve(step, *databases[i], finders[i])) return match;
+  // A rule comes before the nearest size, unless its results are staler or that size is of the same class.
+  const auto may_follow = [&](Finder::Step step) {
+    if (!match) return true;
+    const bool is_fresh = query.environment.takes(match.best->environment.driver, match.best->environment.compiler);
+    const bool is_final = rules.is_of_class && rules.is_of_class(match.best->problem.sizes);
+    return !is_final && (step == Finder::kRule || (step == Finder::kStaleRule && !is_fresh));
+  };
+  for (const Finder::Step step : Finder::kSteps) {
+    if (!may_follow(step)) continue;
+    for (std::size_t i = 0; i < databases.size(); ++i) {
+      if (!serve(step, *databases[i], finders[i])) continue;
+      if (step != Finder::kNearest) return match;
+      break;
+    }
+  }
+  if (match) return match;
   int others = 0;
   for (std::size_t i = 0; i < databases.size(); ++i)
     others += ask(*databases[i], [&] { return finders[i].of_other_sources(); });

@@ -19,6 +19,8 @@ enum class Tier {
   exact,  ///< same device, driver, compiler and problem
   stale,  ///< same device and problem; the driver or the compiler has changed
 
+  rule,  ///< same device; a stored rule names this configuration for the sizes, and was measured as lately
+
   nearest_size,    ///< same device; each size within a factor of two, smallest sum of |log2 ratio|
   similar_device,  ///< same backend and compute capability, nearest SM count; sizes equal or nearest as above
 
@@ -26,7 +28,7 @@ enum class Tier {
              ///< results
   fallback,  ///< nothing was found: the caller uses its default
 };
-/// "exact", "stale", "nearest size", "similar device", "portable", "default".
+/// "exact", "stale", "rule", "nearest size", "similar device", "portable", "default".
 std::string_view name(Tier tier);
 
 struct RejectedCandidate {
@@ -57,6 +59,19 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 /// Returns why results that were measured for \p sizes say nothing about the query's sizes; nullopt when they do.
 using Applies = std::function<std::optional<std::string>(const Sizes& sizes)>;
 
+/// The choice of a rule (BestRecord::rule) for some sizes.
+struct RuleChoice {
+  std::string configuration;
+  std::string condition;  ///< why this one, for people
+};
+/// How rules answer. A result with a rule answers if the rule names its configuration for the query's sizes.
+struct Rules {
+  /// nullopt if \p rule says nothing about \p sizes. Empty: rules are not asked.
+  std::function<std::optional<RuleChoice>(const std::string& rule, const Sizes& sizes)> read = {};
+  /// Whether a result for \p measured comes before rules, because the query is always answered as these sizes are.
+  std::function<bool(const Sizes& measured)> is_of_class = {};
+};
+
 /// \p databases are in order of preference: the user's first, then shipped ones. Within a tier, the earlier database
 /// wins. Configurations that any database quarantines on
 /// this device are rejected. Skips rows with a wrong checksum, with a warning. Never throws because of a database's
@@ -65,7 +80,7 @@ using Applies = std::function<std::optional<std::string>(const Sizes& sizes)>;
 /// \p around: sizes within a factor of two of the query's; empty: the query's own. They are used when nothing is known
 /// for the query's own sizes, so that all problems with the same \p around get the same answer.
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {},
-                   const Sizes& around = {}, const Applies& applies = {});
+                   const Sizes& around = {}, const Applies& applies = {}, const Rules& rules = {});
 
 /// Sizes with a result of the query's source on its device, measured with any driver and compiler. Each size is
 /// between that of the query and that of \p most, which is at most twice as large. nullopt when they are among more

@@ -44,7 +44,7 @@ std::string create_table(const char* constraints) {
                      kTable<Record>, columns.text, constraints);
 }
 
-/// tests/cache/schema_9.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
+/// tests/cache/schema_10.sql shows it. Two indices find each quarantined row, so that one flipped bit cannot hide it.
 /// Nothing uses the column first_size.
 std::string wisdom_schema() {
   return create_table<SessionRecord>(",\n  UNIQUE(session)") +
@@ -57,6 +57,7 @@ std::string wisdom_schema() {
          "CREATE INDEX trial_configuration ON trial(of, configuration);\n"
          "CREATE INDEX best_problem ON best(kernel, choices, sizes);\n" +
          create_table<MissRecord>("") +
+         "CREATE INDEX best_rule ON best(kernel, choices, objective, key, source) WHERE rule <> '';\n"
          "CREATE INDEX best_place ON best(kernel, choices, objective, compute_capability, sm_count, key, source, "
          "place);\n"
          "CREATE INDEX quarantine_configuration ON quarantine(quarantined, kernel, source, device_key, place);\n"
@@ -64,9 +65,9 @@ std::string wisdom_schema() {
          "CREATE INDEX miss_problem ON miss(kernel, choices, sizes_from, device_key);\n";
 }
 
-/// The last version before this one, and the column that `best` had not. Its files can be read.
-constexpr int kReadableVersion = 8;
-constexpr std::string_view kNewColumn = "  effort TEXT NOT NULL,\n";
+/// The last version before this one, and the column and the index that `best` had not. Its files can be read.
+constexpr int kReadableVersion = 9;
+constexpr std::string_view kNewColumn = "  rule TEXT NOT NULL,\n", kNewIndex = "best_rule";
 static_assert(kReadableVersion == kSchemaVersion - 1);
 
 /// Name and SQL text of the tables and indices.
@@ -131,7 +132,7 @@ Contents inspect(SQLite::Database& db) {
 
 bool read_as_this_version(SQLite::Database& db) {
   if (version_of(db) != kReadableVersion) return false;
-  db.exec("CREATE TEMP VIEW best AS SELECT *, '' AS effort FROM main.best");
+  db.exec("CREATE TEMP VIEW best AS SELECT *, '' AS rule FROM main.best");
   return true;
 }
 
@@ -166,6 +167,7 @@ std::vector<std::string> wrong_definitions(SQLite::Database& db) {
   const auto present = definitions(db);
   const bool is_older = version_of(db) == kReadableVersion;
   for (auto [name, text] : wanted_definitions()) {
+    if (is_older && name == kNewIndex) continue;
     if (is_older && name == kTable<BestRecord>) text.erase(text.find(kNewColumn), kNewColumn.size());
     const auto at = present.find(name);
     if (at == present.end())

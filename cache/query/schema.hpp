@@ -14,8 +14,8 @@ namespace tuner::cache {
 enum class Contents { ours, empty, older, newer, foreign };
 Contents inspect(SQLite::Database& db);
 
-/// For reading a file that the version before this one wrote: the connection sees its best configurations without an
-/// effort. Returns false for any other version.
+/// For reading a file that the version before this one wrote: the connection sees its best configurations without a
+/// rule. Returns false for any other version.
 bool read_as_this_version(SQLite::Database& db);
 /// The version that wrote the file.
 int version_of(SQLite::Database& db);

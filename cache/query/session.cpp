@@ -127,6 +127,7 @@ void SessionWriter::set_best(const std::string& configuration, const BestOrigin&
     if (t.resources) best.target = t.resources->target;
     best.checked = prose(origin.checked);
     best.effort = origin.effort;
+    best.rule = origin.rule;
     put(store, best);
   });
 }

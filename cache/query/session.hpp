@@ -29,6 +29,7 @@ struct SessionSource {
 struct BestOrigin {
   std::string effort = {};
   std::string checked = {};
+  std::string rule = {};
 };
 
 /// A background thread commits the trials. Each commit takes all trials that came while the last one waited for the

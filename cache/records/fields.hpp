@@ -135,6 +135,7 @@ void visit_fields(Like<BestRecord> auto& r, auto&& field) {
   field("target", r.target, kOptional);
   field("checked", r.checked, kOptional | kProse);
   field("effort", r.effort, kOptional);
+  field("rule", r.rule, kOptional);
 }
 
 void visit_identity(Like<QuarantineRecord> auto& r, auto&& field) {

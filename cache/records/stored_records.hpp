@@ -168,6 +168,10 @@ struct BestRecord : Context, TimeRecord {
   std::string target = {};   ///< ResourceRecord::target of the measured code
   std::string checked = {};  ///< how it was checked besides its results: `host`, or `no: why`; empty: unknown
   std::string effort = {};   ///< a word for what its search spent; empty: unknown
+
+  /// A rule that names a configuration for each size in a range, if this result is the choice of one. Only callers of
+  /// the cache can read it; empty: none.
+  std::string rule = {};
 };
 
 /// A configuration that crashed or hung the process that ran it for \p problem. Until the quarantine is lifted, it is

@@ -135,6 +135,15 @@ inline void store_best(Database& database, const SessionKey& key, const std::str
   writer.finish();
 }
 
+/// A result that is the choice of a rule.
+inline void store_choice(Database& database, const SessionKey& key, const std::string& configuration,
+                         const std::string& rule) {
+  SessionWriter writer(database, key);
+  writer.add(trial(configuration, 1000));
+  writer.set_best(configuration, {.effort = "quick", .rule = rule});
+  writer.finish();
+}
+
 inline WisdomMatch find(Database& database, const Context& query, const Accept& accept = {}) {
   Database* databases[] = {&database};
   return lookup(query, databases, accept);

@@ -39,11 +39,11 @@ inline cache::TrialRecord trial_of(const std::string& configuration, double medi
 
 /// A tuning of these trials, the first of which is its best.
 inline void record(cache::Database& database, const cache::SessionKey& key,
-                   const std::vector<cache::TrialRecord>& trials) {
+                   const std::vector<cache::TrialRecord>& trials, const cache::BestOrigin& origin = {}) {
   cache::SessionWriter writer(database, key);
   for (const cache::TrialRecord& trial : trials) writer.add(trial);
   writer.flush();
-  writer.set_best(trials.front().configuration);
+  writer.set_best(trials.front().configuration, origin);
   writer.finish();
 }
 
@@ -53,10 +53,10 @@ namespace tuner::testing {
 
 /// Stores that \p configuration is best for \p about, with samples of \p ns.
 inline void store_best(cache::Database& database, const cache::Context& about, const std::string& configuration,
-                       double ns = 1000) {
+                       double ns = 1000, const std::string& rule = {}) {
   cache::TrialRecord trial = test::trial_of(configuration, ns);
   trial.created_ms = 0;  // now
-  test::record(database, {about, ""}, {trial});
+  test::record(database, {about, ""}, {trial}, {.rule = rule});
 }
 
 }  // namespace tuner::testing

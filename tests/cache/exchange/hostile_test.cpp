@@ -191,7 +191,7 @@ TEST_F(HostileDatabase, ASchemaThatIsNotTunersIsDamageInOneSentence) {
 
 TEST_F(HostileDatabase, TextInAnotherEncodingIsNoWisdom) {
   execute(file, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE best(kernel TEXT); PRAGMA application_id = " +
-                    std::to_string(kApplicationId) + "; PRAGMA user_version = 589833");
+                    std::to_string(kApplicationId) + "; PRAGMA user_version = 655370");
   EXPECT_THAT(error_of<CacheError>([&] { Database::open_read_only(file); }), HasSubstr("it is not a wisdom database"));
 }
 

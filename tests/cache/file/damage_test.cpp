@@ -129,7 +129,7 @@ TEST_F(SomebodysFile, OfAnOlderTunerIsLeftAloneAndSaysHowItsResultsComeAlong) {
 /// A file of the version before this one, with a result for problem().
 void make_older(const fs::path& file) {
   store_best(*std::make_unique<Database>(Database::open_user(file, {.strict = true})), session_key(), "block=1", 10);
-  execute(file, "ALTER TABLE best DROP COLUMN effort; PRAGMA user_version = 524296");
+  execute(file, "DROP INDEX best_rule; ALTER TABLE best DROP COLUMN rule; PRAGMA user_version = 589833");
 }
 
 using OlderFile = FileTest;
@@ -146,7 +146,7 @@ TEST_F(OlderFile, OfTheUserIsKeptUnderAnotherNameAndANewOneIsBegun) {
   ASSERT_EQ(names_in(folder.path()).size(), 2u);
   const std::string kept = names_in(folder.path()).back();
   EXPECT_THAT(kept, HasSubstr("wisdom.db.older-"));
-  EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("format 8"), HasSubstr(kept), HasSubstr("tune db import"))));
+  EXPECT_THAT(warnings.texts, ElementsAre(AllOf(HasSubstr("format 9"), HasSubstr(kept), HasSubstr("tune db import"))));
   EXPECT_EQ(read_file(folder / kept), before);
   auto database = Database::open_user(file, warnings.options());
   merge(database, *std::make_unique<Database>(Database::open_read_only(folder / kept)));
@@ -168,11 +168,11 @@ TEST_F(OlderFile, ThatMayNotBeReplacedOrWrittenIsLeftAlone) {
   const EnvironmentVariable own("TUNER_CACHE_DIR", folder.path().string());
   make_older(file);
   EXPECT_THAT(error_of([&] { Database::open_user(file, {.may_replace = false, .strict = true}); }),
-              HasSubstr("format 8"));
+              HasSubstr("format 9"));
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db"});
 }
 
-TEST_F(OlderFile, OfThePreviousVersionIsReadAndItsResultsHaveNoEffort) {
+TEST_F(OlderFile, OfThePreviousVersionIsReadAndItsResultsHaveNoRule) {
   make_older(file);
   fs::permissions(file, fs::perms::owner_read);
   for (const bool is_shipped : {false, true}) {
@@ -182,7 +182,7 @@ TEST_F(OlderFile, OfThePreviousVersionIsReadAndItsResultsHaveNoEffort) {
     const auto match = find(*database, query());
     ASSERT_EQ(match.tier, Tier::exact);
     EXPECT_EQ(match.best->configuration, "block=1");
-    EXPECT_EQ(match.best->effort, "");
+    EXPECT_EQ(match.best->rule, "");
   }
   EXPECT_THAT(warnings.texts, ElementsAre());
   fs::permissions(file, fs::perms::owner_all);

@@ -1,6 +1,8 @@
+#include <functional>
 #include <random>
 
 #include <cache/exchange/exchange.hpp>
+#include <cache/exchange/shipping.hpp>
 
 #include <tests/cache/fixture.hpp>
 
@@ -25,6 +27,28 @@ void import_many(Database& database, const std::vector<Sizes>& problems) {
 
 using Wisdom = DatabaseTest;
 using MeasuredSizes = DatabaseTest;
+
+/// Rules such as `4096 block=1 block=2`: block=1 below 4096, and block=2 up to 2^20.
+class Ruled : public DatabaseTest {
+ protected:
+  static constexpr const char* kRule = "4096 block=1 block=2";
+  const Rules rules = {.read = [](const std::string& rule, const Sizes& sizes) -> std::optional<RuleChoice> {
+    const std::int64_t n = sizes.at("n");
+    const auto words = words_of(rule);
+    if (words.size() != 3 || n > 1 << 20) return std::nullopt;
+    const bool is_below = n < std::stoll(std::string(words[0]));
+    return RuleChoice{std::string(words[is_below ? 1 : 2]), is_below ? "below" : "else"};
+  }};
+
+  void rule_of(Database& of, const std::string& driver = environment().driver) {
+    store_choice(of, key_with_driver(driver, 1024), "block=1", kRule);
+    store_choice(of, key_with_driver(driver, 1 << 16), "block=2", kRule);
+  }
+  WisdomMatch find(std::int64_t n) { return find(query(n)); }
+  WisdomMatch find(const Context& query, const Accept& accept = {}) {
+    return lookup(query, std::vector{&database}, accept, {}, {}, rules);
+  }
+};
 
 TEST_F(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
   use_file();
@@ -123,6 +147,101 @@ TEST_F(Wisdom, TakesANearestSizeOnlyWithinAFactorOfTwo) {
                {2049, Tier::portable},     {511, Tier::portable},     {0, Tier::portable},
                {1 << 30, Tier::portable}};
   for (const auto& row : table) EXPECT_EQ(find(database, query(row.n)).tier, row.tier) << row.n;
+}
+
+TEST_F(Ruled, SizesGetTheChoiceOfTheRuleAsItWasMeasuredNearest) {
+  rule_of(database);
+  for (const std::int64_t n : {3, 2000, 4095}) {
+    const auto match = find(n);
+    EXPECT_EQ(match.tier, Tier::rule) << n;
+    EXPECT_EQ(match.best->configuration, "block=1") << n;
+  }
+  const auto match = find(40'000);
+  EXPECT_EQ(match.best->configuration, "block=2");
+  EXPECT_EQ(match.best->problem.sizes.at("n"), 1 << 16);
+  EXPECT_THAT(match.reason,
+              AllOf(HasSubstr("n=65536"), HasSubstr("n=40000"), HasSubstr("the rule"), HasSubstr("else")));
+}
+
+TEST_F(Ruled, ARuleSaysNothingOutsideOfItsRangeOrOfAnotherSourceDeviceObjectiveOrChoice) {
+  rule_of(database);
+  EXPECT_EQ(find(2 << 20).tier, Tier::portable);
+  for (const auto& change : std::vector<std::function<void(Context&)>>{
+           [](Context& q) { q.kernel.source_hash[0] = 'b'; }, [](Context& q) { q.device = h100(); },
+           [](Context& q) { q.kernel.objective = "energy_j"; }, [](Context& q) { q.problem.choices = "T=double"; }}) {
+    Context changed = query(5000);
+    change(changed);
+    EXPECT_NE(find(changed).tier, Tier::rule);
+  }
+}
+
+TEST_F(Ruled, AResultForTheSizesThemselvesComesBeforeTheRule) {
+  rule_of(database);
+  store_best(database, session_key(5000), "block=9", 1000);
+  EXPECT_EQ(find(5000).best->configuration, "block=9");
+  EXPECT_EQ(find(key_with_driver("14.1", 5000)).tier, Tier::stale);
+  EXPECT_EQ(find(5001).best->configuration, "block=2") << "the nearest size is another one";
+}
+
+TEST_F(Ruled, AResultForSizesOfTheSameClassComesBeforeTheRule) {
+  rule_of(database);
+  store_best(database, session_key(5000), "block=9", 1000);
+  Rules with_classes = rules;
+  with_classes.is_of_class = [](const Sizes& measured) { return measured.at("n") / 100 == 50; };
+  const auto match = lookup(query(5001), std::vector{&database}, {}, {}, {}, with_classes);
+  EXPECT_EQ(match.tier, Tier::nearest_size);
+  EXPECT_EQ(match.best->configuration, "block=9");
+}
+
+TEST_F(Ruled, ALaterResultForOneOfItsSizesLeavesTheRuleToTheOthers) {
+  rule_of(database);
+  store_choice(database, session_key(2048), "block=1", kRule);
+  store_best(database, session_key(1024), "block=9", 500);
+  EXPECT_EQ(find(1100).best->configuration, "block=1");
+  EXPECT_EQ(find(1100).best->problem.sizes.at("n"), 2048);
+  store_best(database, session_key(2048), "block=9", 500);
+  EXPECT_EQ(find(1100).best->configuration, "block=9") << "no size has that choice any more";
+  EXPECT_EQ(find(5000).best->configuration, "block=2");
+}
+
+TEST_F(Ruled, AStaleRuleComesAfterAFreshNearestSizeAndBeforeAStaleOne) {
+  rule_of(database, "12.0");
+  EXPECT_EQ(find(5000).tier, Tier::rule) << "no size is near";
+  store_best(database, key_with_driver("12.0", 5500), "block=8", 1000);
+  EXPECT_EQ(find(5000).tier, Tier::rule);
+  EXPECT_THAT(find(5000).reason, HasSubstr("driver"));
+  store_best(database, session_key(6000), "block=9", 1000);
+  EXPECT_EQ(find(6001).best->configuration, "block=9");
+  auto other = Database::in_memory();
+  rule_of(other);
+  EXPECT_EQ(lookup(query(6001), std::vector{&database, &other}, {}, {}, {}, rules).best->configuration, "block=2")
+      << "a fresh rule";
+}
+
+TEST_F(Ruled, AChoiceThatCannotBeUsedLeavesTheAnswerToTheNearestSize) {
+  rule_of(database);
+  store_best(database, session_key(5000), "block=9", 1000);
+  const auto match = find(query(5001), [](const std::string& configuration) {
+    return configuration == "block=2" ? std::optional<std::string>("too large") : std::nullopt;
+  });
+  EXPECT_EQ(match.best->configuration, "block=9");
+  ASSERT_EQ(match.rejected.size(), 1u);
+  EXPECT_EQ(match.rejected[0].tier, Tier::rule);
+  database.quarantine(h200(), reduce_kernel(), problem(5001), "block=2", "it hung");
+  EXPECT_EQ(find(5001).best->configuration, "block=9");
+}
+
+TEST_F(Ruled, TextsMergesAndFrozenFilesKeepTheRule) {
+  const TemporaryFolder folder;
+  rule_of(database);
+  auto imported = Database::in_memory(), merged = Database::in_memory();
+  import_text(imported, export_wisdom(database));
+  merge(merged, imported);
+  freeze(merged, folder / "frozen.db");
+  auto frozen = Database::open_frozen(folder / "frozen.db");
+  for (const char* driver : {"13.0", "14.1"})
+    EXPECT_EQ(lookup(key_with_driver(driver, 5000), std::vector{&frozen}, {}, {}, {}, rules).tier, Tier::rule)
+        << driver;
 }
 
 TEST_F(Wisdom, AgreesForAllProblemsAroundTheSameSizesButForWhatIsKnownOfTheirOwn) {

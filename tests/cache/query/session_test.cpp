@@ -280,9 +280,9 @@ TEST_F(Schema, IsTheOneOfItsVersion) {
   SQLite::Database db(file.string());
   SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
   ASSERT_TRUE(row.executeStep());
-  ASSERT_EQ(kSchemaVersion, 9);
+  ASSERT_EQ(kSchemaVersion, 10);
   EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_9.sql"))
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_10.sql"))
       << "another schema has another version";
 }
 

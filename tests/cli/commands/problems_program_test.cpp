@@ -225,7 +225,7 @@ TEST_F(TogetherProgram, FindsOneRuleForAllSizesAndAnswersWithItTheNextTime) {
 
 TEST_F(TogetherProgram, IsExplainedWithItsRegretBetweenTheSizes) {
   ASSERT_EQ(call("scale.cu --problems sizes.txt --together --trials 4").code, 0);
-  EXPECT_THAT(call("show scale.cu --why --size n=5000").out, Holds("nearest size", "rule", "sizes tuned together"));
+  EXPECT_THAT(call("show scale.cu --why --size n=5000").out, Holds("tier", "rule", "sizes tuned together"));
   EXPECT_THAT(call("show scale.cu --why --size n=32000").out, Not(HasSubstr("tuned together")))
       << "it is outside of the range";
 }

@@ -36,6 +36,12 @@ TEST(SizeRule, SaysNothingOutsideOfItsRange) {
   EXPECT_EQ(some_rule().branch({{"n", 4096}, {"k", 8}}), nullptr);
 }
 
+TEST(SizeRule, CountsForTheWholeSizeClassOfItsLeastSize) {
+  SizeRule rule{{{"n", {1000, 100'000}}}, {{{}, {{"block", 64}}}}, {}};
+  EXPECT_NE(rule.branch({{"n", 960}}), nullptr) << "served as 1000 is";
+  EXPECT_EQ(rule.branch({{"n", 959}}), nullptr);
+}
+
 TEST(SizeRule, IsOneLineOfTextThatParsesBack) {
   EXPECT_EQ(some_rule().text(),
             "m=1..64 n=1024..1048576; m*n<65536 and m<8: block=64; n<4096.5: block=128; else: block=256; "

@@ -7,12 +7,16 @@
 
 #include <cache/query/browse.hpp>
 
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/runtime/background/misses.hpp>
 #include <tuner/runtime/decide/serving.hpp>
+#include <tuner/session/tuning/device_choice.hpp>
+#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/tuner.hpp>
 
 #include <tests/support/child_process.hpp>
+#include <tests/support/stored_tuning.hpp>
 
 #include <tests/runtime/kernels.hpp>
 #include <tests/runtime/served_backend.hpp>
@@ -101,6 +105,33 @@ TEST_F(ServedMisses, AreNoneWhereTheSizeClassIsTuned) {
   const bool sorted = all[0].problem.sizes.at("n") == 1500;
   EXPECT_EQ(all[sorted ? 0 : 1].served, "nearest size");
   EXPECT_NE(all[sorted ? 1 : 0].served, "nearest size");
+}
+
+TEST_F(ServedMisses, AreNoneWhereARuleChoosesWhatExplainNames) {
+  const Kernel kernel = testing::kernel_of_blocks("ruled", R"(#pragma tuner out y[n] : float
+#pragma tuner default block=32
+#pragma tuner arguments y
+#pragma tuner instantiate ruled
+#pragma tuner reference default
+extern "C" __global__ void ruled(float* y) { if (blockIdx.x == 0) y[0] = blockDim.x; }
+)");
+  {
+    const std::string rule = "n=100..100000; n<2000: block=32; else: block=64; between 0.01 0 0.02 0.03 5";
+    cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
+    for (const std::int64_t n : {100, 100'000}) {
+      const ProblemSize size = complete(kernel.spec(), {{{"n", n}}, {}});
+      testing::store_best(database, context_of(kernel.spec(), size, choose_device("host").device, {}),
+                          n < 2000 ? "block=32" : "block=64", 1000, rule);
+    }
+  }
+  for (const std::int64_t n : {1000, 3000}) {
+    kernel.launch(nullptr, {n}, y_.data());
+    EXPECT_EQ(y_[0], n < 2000 ? 32 : 64);
+    EXPECT_THAT(kernel.explain({n}), AllOf(HasSubstr(n < 2000 ? "block=32" : "block=64"), HasSubstr("the rule")));
+  }
+  EXPECT_TRUE(remembered("ruled").empty());
+  kernel.launch(nullptr, {50}, y_.data());
+  EXPECT_EQ(remembered("ruled").size(), 1u) << "outside of its range";
 }
 
 TEST_F(ServedMisses, CountLaunchesAlone) {

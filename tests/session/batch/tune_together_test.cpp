@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/session/batch/tune_together.hpp>
 #include <tuner/session/tuning/try_configurations.hpp>
 
@@ -61,6 +62,13 @@ class TuneTogether : public ::testing::Test {
   }
 
   JointResult tune() { return tune_together(job_, device_, wisdom_, actions_, listener_, stop_); }
+  /// What a call of \p n gets. The kernel then has a reference, so that results are for other sizes, too.
+  cache::WisdomMatch served(std::int64_t n) {
+    KernelSpec spec = *job_.spec;
+    spec.verification.default_is_reference = true;
+    spec.default_configuration = {{"block", 32}, {"unroll", 1}};
+    return wisdom_.lookup(spec, complete(spec, {{{"n", n}}, {}}), device_, {}, {{"n", class_begin(n, 1)}});
+  }
   std::string best_of(std::size_t size) {
     const auto match = wisdom_.lookup(*job_.spec, job_.sizes[size], device_);
     return match.tier == cache::Tier::exact ? match.best->configuration : "none";
@@ -104,7 +112,35 @@ TEST_F(TuneTogether, AnswersTheSameRequestFromTheDatabase) {
     EXPECT_EQ(second.choices[i].configuration, first.choices[i].configuration);
     EXPECT_TRUE(second.choices[i].is_stored);
   }
-  EXPECT_EQ(stored_rule(wisdom_.user(), context_of(*job_.spec, job_.sizes[3], device_, {})), first.rule);
+}
+
+TEST_F(TuneTogether, ServesASizeBetweenByTheRule) {
+  const JointResult result = tune();
+  for (const std::int64_t n : {1500, 9000, 500'000}) {
+    const auto match = served(n);
+    ASSERT_EQ(match.tier, cache::Tier::rule) << n << ": " << match.reason;
+    EXPECT_EQ(match.best->configuration, result.rule->branch({{"n", n}})->configuration.text()) << n;
+    EXPECT_EQ(match.best->rule, result.rule->text());
+  }
+}
+
+TEST_F(TuneTogether, LeavesASizeOfTheClassOfATunedSizeToItsResult) {
+  tune();
+  EXPECT_EQ(served(4100).tier, cache::Tier::nearest_size);
+}
+
+TEST_F(TuneTogether, WeighsSizesByTheCallsOfTheirClassThatWereMissed) {
+  cache::MissRecord miss{context_of(*job_.spec, job_.sizes[1], device_, {}).kernel,
+                         to_record(job_.sizes[1]),
+                         job_.sizes[1].sizes,
+                         device_.key.text(),
+                         "",
+                         "default",
+                         7};
+  cache::remember_misses(wisdom_.user(), {miss});
+  weigh_by_misses(job_, wisdom_, device_);
+  EXPECT_EQ(job_.weights[1], 8);
+  EXPECT_EQ(job_.weights[0], 1);
 }
 
 TEST_F(TuneTogether, MeasuresAgainForOtherSizesALargerBudgetOrByForce) {

@@ -7,9 +7,9 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/result/size_rule.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
-#include <tuner/session/batch/tune_together.hpp>
 #include <tuner/session/tuning/device_choice.hpp>
 #include <tuner/session/wisdom/stored_results.hpp>
 
@@ -178,8 +178,8 @@ std::string served_in_graphs(Wisdom& wisdom, const Device& device, const KernelS
 }
 
 /// The rule of sizes tuned together that \p best is from, if it names its configuration for \p size as well.
-std::optional<SizeRule> rule_behind(cache::Database& database, const ProblemSize& size, const cache::BestRecord& best) {
-  auto rule = stored_rule(database, best);
+std::optional<SizeRule> rule_behind(const ProblemSize& size, const cache::BestRecord& best) {
+  auto rule = SizeRule::parse(best.rule);
   const SizeRule::Branch* const branch = rule ? rule->branch(size.sizes) : nullptr;
   if (branch == nullptr || branch->configuration.text() != best.configuration) rule.reset();
   return rule;
@@ -235,8 +235,7 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
     if (!best.checked.empty()) answer.fact("checked", best.checked);
     if (!best.target.empty()) answer.fact("target", best.target);
     if (!best.effort.empty()) answer.fact("effort", best.effort);
-    if (const auto rule = match.shipped ? std::nullopt : rule_behind(user, size, best))
-      answer.fact("rule", {rule->text(), rule_text(*rule, size)});
+    if (const auto rule = rule_behind(size, best)) answer.fact("rule", {rule->text(), rule_text(*rule, size)});
     answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
   const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";

@@ -4,13 +4,12 @@
 
 #include <cache/query/browse.hpp>
 
+#include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/message_text.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
-#include <tuner/runtime/decide/size_class.hpp>
-#include <tuner/session/wisdom/record_conversion.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
@@ -131,20 +130,6 @@ Answer rule_answer(const JointJob& job, const JointResult& result) {
   return answer;
 }
 
-/// How often each size was called without a result. Sizes that were not have 1.
-void weigh(JointJob& job, Wisdom& wisdom, const Device& device) {
-  const cache::Filter filter{.kernel = job.spec->name, .device_key = device.key.text()};
-  const std::string choices = job.sizes.front().choices_text();
-  for (const cache::MissRecord& miss : cache::answer_or_nothing([&] { return cache::misses(wisdom.user(), filter); })) {
-    if (miss.problem.choices != choices) continue;
-    const ProblemSize lowest{miss.sizes_from, job.sizes.front().choices};
-    std::vector<std::size_t> its;
-    for (std::size_t i = 0; i < job.sizes.size(); ++i)
-      if (runtime::is_of_class(*job.spec, job.sizes[i].sizes, lowest)) its.push_back(i);
-    for (const std::size_t i : its) job.weights[i] += double(miss.calls) / double(its.size());
-  }
-}
-
 int print_result(const TuneArguments& asked, const JointJob& job, const JointResult& result,
                  const std::vector<std::string>& warnings, Output& output, Json& document) {
   if (!result.rule) {
@@ -190,7 +175,8 @@ TuneOutcome tune_jobs_together(const TuneJobs& jobs, const std::atomic<bool>& st
   const TuneArguments& asked = jobs.arguments;
   if (!tune)
     tune = [&stop](const JointJob& job, Seat& seat, JointListener& listener) {
-      return tune_together(job, seat, listener, stop);
+      if (job.tuning.isolation == Isolation::none && !seat.backend) seat.backend = open_backend(seat.device);
+      return tune_together(job, seat.device, *seat.wisdom, seat.backend.get(), listener, stop);
     };
   std::unique_ptr<TrialLog> log;
   if (!asked.log.empty()) log = std::make_unique<TrialLog>(asked.log, output);
@@ -205,7 +191,7 @@ TuneOutcome tune_jobs_together(const TuneJobs& jobs, const std::atomic<bool>& st
     output.line("kernel    {} ({}), {}", name_of(job), job.spec->program.file, plural(job.sizes.size(), "size"));
     output.line("device    {}, {}: {}", seat.device.name, seat.device.environment.compiler,
                 jobs.request.devices.reason);
-    weigh(job, *seat.wisdom, seat.device);
+    weigh_by_misses(job, *seat.wisdom, seat.device);
     JointPrinter printer(job, asked, log.get(), output);
     const JointResult result = tune(job, seat, printer);
     output.end_status();

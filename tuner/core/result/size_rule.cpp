@@ -1,23 +1,17 @@
 #include <tuner/core/result/size_rule.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
+#include <tuner/core/kernel/size_classes.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
 #include <tuner/core/values/characters.hpp>
 
 namespace tuner {
 namespace {
 
 constexpr std::string_view kElse = "else", kConjunction = " and ", kBetween = "between ";
-
-/// The shortest text that parses back to \p number.
-std::string number_text(double number) {
-  char text[32];
-  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), number);
-  return {text, end};
-}
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
   std::vector<std::string_view> parts;
@@ -111,7 +105,7 @@ bool is_whole(const SizeRule& rule) {
 std::string SizeRule::Bound::text() const {
   std::string all;
   for (const std::string& name : sizes) all += (all.empty() ? "" : "*") + name;
-  return all + '<' + number_text(below);
+  return all + '<' + scalar_text(below);
 }
 
 std::string SizeRule::Branch::condition() const {
@@ -125,7 +119,8 @@ const SizeRule::Branch* SizeRule::branch(const Sizes& sizes) const {
   if (sizes.size() != range.size()) return nullptr;
   for (const auto& [name, value] : sizes) {
     const auto at = range.find(name);
-    if (at == range.end() || value < at->second.least || value > at->second.most) return nullptr;
+    if (at == range.end() || value < class_begin(at->second.least, sizes.size()) || value > at->second.most)
+      return nullptr;
   }
   const auto holds = [&](const Bound& bound) {
     double product = 1;
@@ -144,7 +139,7 @@ std::string SizeRule::text() const {
   for (const Branch& one : branches) all += "; " + one.condition() + ": " + one.configuration.text();
   all.append("; ").append(kBetween);
   for (const double number : {between.median, between.low, between.high, between.worst})
-    all += number_text(number) + ' ';
+    all += scalar_text(number) + ' ';
   return all + std::to_string(between.sizes);
 }
 

@@ -52,7 +52,8 @@ struct SizeRule {
   std::vector<Branch> branches;        ///< the first whose bounds all hold counts; the last has none
   Regret between;
 
-  /// The branch for \p sizes, or null if they are outside of the range or have other names.
+  /// The branch for \p sizes, or null if they are outside of the range or have other names. A range begins with the
+  /// size class of its least size, because sizes of one class are served alike.
   const Branch* branch(const Sizes& sizes) const;
 
   /// One line: `n=1024..1048576; n<65536: block=64; else: block=256; between 0.004 0.001 0.011 0.032 28`.

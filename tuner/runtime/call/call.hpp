@@ -13,6 +13,7 @@
 
 #include <tuner/backend/gpu.hpp>
 #include <tuner/core/device/device.hpp>
+#include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/core/values/problem_size.hpp>
 #include <tuner/error.hpp>
 #include <tuner/problem.hpp>
@@ -59,21 +60,10 @@ inline Error refusal(std::string_view kernel, const std::string& what, ErrorCode
   return {code, "kernel '" + std::string(kernel) + '\'' + what};
 }
 
-/// How many low bits of \p size may vary within its class; \p sizes: how many sizes the kernel has. Classes divide each
-/// power of two into eighths for one size, quarters for two and halves for three, to keep their number small. Each
-/// small size is its own class.
-inline int bits_within_class(std::int64_t size, std::size_t sizes) {
-  const int bits = sizes >= 4 ? 0 : 4 - static_cast<int>(sizes);
-  return size < std::int64_t{2} << bits ? 0 : std::bit_width(static_cast<std::uint64_t>(size)) - 1 - bits;
-}
-
 /// The lowest size of each class of \p sizes. They identify the classes.
 inline Sizes size_classes(const Sizes& sizes) {
   Sizes low;
-  for (std::size_t i = 0; i < sizes.count(); ++i) {
-    const int within = bits_within_class(sizes[i], sizes.count());
-    low.push_back(sizes[i] >> within << within);
-  }
+  for (std::size_t i = 0; i < sizes.count(); ++i) low.push_back(class_begin(sizes[i], sizes.count()));
   return low;
 }
 

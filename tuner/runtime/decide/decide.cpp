@@ -29,7 +29,7 @@ constexpr double kLatestTakeOver = 0.75;
 /// If more sizes of a class were measured than this, each size of a call gets its own decision.
 constexpr std::size_t kMostApart = 512;
 
-/// Exact, stale or nearest size.
+/// Exact, stale, by a rule or nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
 Decision decision_from(const cache::WisdomMatch& match) {
@@ -39,11 +39,12 @@ Decision decision_from(const cache::WisdomMatch& match) {
           .from_user = !match.shipped};
 }
 
-/// The decision, if the result is good enough to be used without tuning; otherwise nullopt.
-std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
+/// The decision, if the result is good enough to be used without tuning; otherwise nullopt. The choice of a rule is
+/// not a miss.
+std::optional<Decision> answer(const cache::WisdomMatch& match, const ProblemSize& lowest) {
   if (!good_enough(match)) return std::nullopt;
   Decision decision = decision_from(match);
-  if (match.tier == cache::Tier::nearest_size && !is_of_class(spec, match.best->problem.sizes, lowest))
+  if (match.tier == cache::Tier::nearest_size && !is_of_class(match.best->problem.sizes, lowest.sizes))
     decision.missed = name(match.tier);
   return decision;
 }
@@ -117,7 +118,7 @@ bool is_worth_tuning(const KernelSpec& spec, const ProblemSize& size) {
 /// The decision that needs no tuning, from \p match.
 Decision decide_untuned(const Question& asked, const cache::WisdomMatch& match) {
   if (asked.wisdom.frozen()) return decide_frozen(asked, match);
-  auto good = answer(asked.spec, match, asked.lowest);
+  auto good = answer(match, asked.lowest);
   Decision decision = good ? std::move(*good) : known_or_default(asked, match);
   decision.for_now = !match.unavailable.empty();
   decision.only_here = is_for_one_size(asked, match);
@@ -137,7 +138,7 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
   const KernelSpec& spec = asked.spec;
   const ProblemSize& lowest = asked.lowest;
   if (first.turn() == Turn::later) return {std::nullopt, true};
-  const auto known_by_now = [&] { return answer(spec, stored_match(asked, {}), lowest); };
+  const auto known_by_now = [&] { return answer(stored_match(asked, {}), lowest); };
   if (first.turn() == Turn::over) return {known_by_now(), first.in_vain()};
   if (first.tried()) return {};
 
@@ -191,7 +192,7 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const Questio
   const cache::WisdomMatch match = stored_match(asked, broken);
   const bool can_tune = !asked.wisdom.frozen() && is_worth_tuning(asked.spec, asked.size);
   bool for_now = TuningHere::active();
-  if (!can_tune || answer(asked.spec, match, asked.lowest)) {
+  if (!can_tune || answer(match, asked.lowest)) {
     for_now = false;
   } else if (may_tune && !has_other_scalars(asked.spec, asked.size) && !for_now && match.unavailable.empty() &&
              tunes_on_first_use(terms.settings, device.device())) {

@@ -8,8 +8,8 @@
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/error.hpp>
-#include <tuner/runtime/decide/size_class.hpp>
 #include <tuner/session/tuning/no_result.hpp>
 #include <tuner/session/tuning/tune_session.hpp>
 #include <tuner/session/tuning/tuning.hpp>
@@ -80,7 +80,7 @@ bool tried_lately(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& low
        cache::sessions(wisdom.user(), {about.kernel.name, about.device.key, about.kernel.source_hash})) {
     const cache::ProblemRecord& problem = session.key.problem;
     if (session.origin != kOrigin || problem.choices != about.problem.choices ||
-        !is_of_class(spec, problem.sizes, lowest))
+        !is_of_class(problem.sizes, lowest.sizes))
       continue;
     last = std::max(last, session.started_ms);
     ++tries;

@@ -14,9 +14,4 @@ std::optional<Sizes> sizes_in_order(const KernelSpec& spec, const cache::Sizes& 
   return sizes;
 }
 
-bool is_of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest) {
-  const std::optional<Sizes> sizes = sizes_in_order(spec, measured);
-  return sizes && size_classes(*sizes) == sizes_in_order(spec, lowest.sizes);
-}
-
 }  // namespace tuner::runtime

@@ -5,11 +5,13 @@
 #include <set>
 #include <utility>
 
+#include <cache/query/browse.hpp>
 #include <cache/query/session.hpp>
 #include <cache/records/json_value.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/core/values/elapsed.hpp>
 #include <tuner/core/values/named.hpp>
 #include <tuner/session/tuning/try_configurations.hpp>
@@ -169,21 +171,14 @@ class JointTuning {
       cache::SessionWriter writer(database, key, {kStrategy, job_.tuning.session.seed, job_.tuning.origin});
       const std::optional<cache::BestRecord> standing = writer.best();
       const bool stays = standing && job_.tuning.resume && standing->configuration != choice.configuration.text() &&
-                         standing->median_ns < choice.median_ns && !had_rule(i, standing->configuration);
+                         standing->median_ns < choice.median_ns && standing->rule.empty();
       if (choice.median_ns > 0 && !stays) {
-        writer.set_best(choice.configuration.text(), {effort(), checked_[choice.configuration]});
+        writer.set_best(choice.configuration.text(), {effort(), checked_[choice.configuration], result.rule->text()});
         choice.is_stored = true;
       }
       writer.finish(spent_text(limits_, *result.rule));
     }
     result.is_stored = !database.is_in_memory();
-  }
-
-  /// Whether an earlier race chose \p configuration for a size.
-  bool had_rule(std::size_t size, const std::string& configuration) const {
-    const auto rule = stored_rule(wisdom_.user(), key_of(job_, job_.sizes[size], device_));
-    const SizeRule::Branch* const branch = rule ? rule->branch(job_.sizes[size].sizes) : nullptr;
-    return branch != nullptr && branch->configuration.text() == configuration;
   }
 
   /// The stored rule, if the last race of each size ended with it and had as much effort.
@@ -254,47 +249,41 @@ class JointTuning {
 
 }  // namespace
 
+void weigh_by_misses(JointJob& job, Wisdom& wisdom, const Device& device) {
+  const cache::Filter filter{.kernel = job.spec->name, .device_key = device.key.text()};
+  const std::string choices = job.sizes.front().choices_text();
+  for (const cache::MissRecord& miss : cache::answer_or_nothing([&] { return cache::misses(wisdom.user(), filter); })) {
+    if (miss.problem.choices != choices) continue;
+    std::vector<std::size_t> its;
+    for (std::size_t i = 0; i < job.sizes.size(); ++i)
+      if (is_of_class(job.sizes[i].sizes, miss.sizes_from)) its.push_back(i);
+    for (const std::size_t i : its) job.weights[i] += double(miss.calls) / double(its.size());
+  }
+}
+
 JointResult tune_together(const JointJob& job, const Device& device, Wisdom& wisdom, const JointActions& actions,
                           JointListener& listener, const std::atomic<bool>& stop) {
   return JointTuning(job, device, wisdom, actions, listener, stop).run();
 }
 
-JointResult tune_together(const JointJob& job, Seat& seat, JointListener& listener, const std::atomic<bool>& stop) {
+JointResult tune_together(const JointJob& job, const Device& device, Wisdom& wisdom, Backend* backend,
+                          JointListener& listener, const std::atomic<bool>& stop) {
   TuningOptions base = job.tuning;
   base.session.stop = &stop;
-  const auto backend = [&]() -> Backend* {
-    if (base.isolation == Isolation::none && !seat.backend) seat.backend = open_backend(seat.device);
-    return seat.backend.get();
-  };
   JointActions actions;
   actions.search = [&](const ProblemSize& size, const TuningOptions& options) {
-    return tune_kernel(*job.spec, size, seat.device, *seat.wisdom, options, &listener, backend()).trials;
+    return tune_kernel(*job.spec, size, device, wisdom, options, &listener, backend).trials;
   };
   actions.measure = [&](const ProblemSize& size, const std::vector<Configuration>& configurations) {
-    return try_configurations(*job.spec, size, seat.device, *seat.wisdom, base, configurations, listener, backend());
+    return try_configurations(*job.spec, size, device, wisdom, base, configurations, listener, backend);
   };
-  if (base.host_check && traits(seat.device.key).is_gpu && base.measure.verify)
+  if (base.host_check && traits(device.key).is_gpu && base.measure.verify)
     actions.check = [&](const ProblemSize& size, const Configuration& configuration) {
-      WinnerCheck check(*job.spec, size, {.seed = base.measure.seed, .device = seat.device, .stop = &stop});
+      WinnerCheck check(*job.spec, size, {.seed = base.measure.seed, .device = device, .stop = &stop});
       return check.ask(configuration);
     };
   if (base.measure.verify) require_reference(*job.spec);
-  return tune_together(job, seat.device, *seat.wisdom, actions, listener, stop);
-}
-
-std::optional<SizeRule> stored_rule(cache::Database& database, const cache::Context& context) {
-  const cache::Filter filter{.kernel = context.kernel.name, .device_key = context.device.key};
-  std::optional<SizeRule> rule;
-  std::int64_t latest = 0;
-  for (const cache::SessionRecord& session :
-       cache::answer_or_nothing([&] { return cache::sessions(database, filter); })) {
-    if (session.strategy != kStrategy || session.key.Context::identity() != context.identity()) continue;
-    auto its = rule_in(session.spent);
-    if (!its || session.started_ms < latest) continue;
-    latest = session.started_ms;
-    rule = std::move(its);
-  }
-  return rule;
+  return tune_together(job, device, wisdom, actions, listener, stop);
 }
 
 }  // namespace tuner

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <cache/query/browse.hpp>
-
 #include <tuner/core/result/size_rule.hpp>
 #include <tuner/session/batch/size_race.hpp>
 #include <tuner/session/batch/tune_problem.hpp>
@@ -23,6 +21,10 @@ struct JointJob {
   std::vector<double> weights;     ///< how often each occurs
   TuningOptions tuning;            ///< its limits are those of one size
 };
+
+/// Adds to the weight of each size how often calls of its size class were served without a result. Calls of a class are
+/// divided among its sizes.
+void weigh_by_misses(JointJob& job, Wisdom& wisdom, const Device& device);
 
 /// The choice of a rule for one size.
 struct JointChoice {
@@ -61,16 +63,15 @@ struct JointActions {
 };
 
 /// Runs the race of \p job, with the trials of earlier ones, and stores its rule. Each size then has its choice as its
-/// best known configuration, unless a tuning of this size by itself found a faster one. The rule itself stands in a
-/// session of each size. If the same rule is stored for all sizes, with as much effort, that is the answer. Throws
-/// Error if the database is frozen and has no rule.
+/// best known configuration, unless a tuning of this size by itself found a faster one. The rule is stored with each of
+/// these results, so that it is served for other sizes in its range, and in a session of each size. If these sessions
+/// have the same rule for all sizes, with as much effort, that is the answer. Throws Error if the database is frozen
+/// and has no rule.
 JointResult tune_together(const JointJob& job, const Device& device, Wisdom& wisdom, const JointActions& actions,
                           JointListener& listener, const std::atomic<bool>& stop);
-/// The same on the device of \p seat, whose databases are open.
-JointResult tune_together(const JointJob& job, Seat& seat, JointListener& listener, const std::atomic<bool>& stop);
-
-/// The rule of the last race for the kernel, device, software and problem of \p context, however it measured; nothing
-/// if there was none.
-std::optional<SizeRule> stored_rule(cache::Database& database, const cache::Context& context);
+/// The same with tune_kernel() and try_configurations(). \p backend: for work in this process; null: each opens one if
+/// it needs it.
+JointResult tune_together(const JointJob& job, const Device& device, Wisdom& wisdom, Backend* backend,
+                          JointListener& listener, const std::atomic<bool>& stop);
 
 }  // namespace tuner

@@ -9,8 +9,10 @@
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/program_text.hpp>
+#include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/core/kernel/validity.hpp>
 #include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/core/result/size_rule.hpp>
 #include <tuner/core/values/passing.hpp>
 #include <tuner/error.hpp>
 #include <tuner/session/wisdom/record_conversion.hpp>
@@ -164,14 +166,23 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
     }
     return std::nullopt;
   };
+  const cache::Rules rules{
+      .read = [](const std::string& text, const cache::Sizes& sizes) -> std::optional<cache::RuleChoice> {
+        const auto rule = SizeRule::parse(text);
+        const SizeRule::Branch* const branch = rule ? rule->branch(sizes) : nullptr;
+        if (branch == nullptr) return std::nullopt;
+        return cache::RuleChoice{branch->configuration.text(), branch->condition()};
+      },
+      .is_of_class = [&](const cache::Sizes& measured) { return is_of_class(measured, around); }};
   const cache::Context query = context_of(spec, size, device, objective);
   return answer([&] {
     std::string unavailable;
-    cache::WisdomMatch match = cache::lookup(query, databases(query.device.key, &unavailable), valid, around, applies);
+    cache::WisdomMatch match =
+        cache::lookup(query, databases(query.device.key, &unavailable), valid, around, applies, rules);
     // Other devices' results matter only when the device's own do not answer; in uses other than single launches,
     // never.
     if ((!match || match.tier > cache::Tier::nearest_size) && objective.use().value_or(Use::single) == Use::single)
-      match = cache::lookup(query, databases({}, &unavailable), valid, around, applies);
+      match = cache::lookup(query, databases({}, &unavailable), valid, around, applies, rules);
     if (const std::string* const why = unknown_headers(spec);
         why != nullptr && match && match.best->measured_ms < made_ms_) {
       match = {};

@@ -86,6 +86,7 @@ CREATE TABLE best(
   target TEXT NOT NULL,
   checked TEXT NOT NULL,
   effort TEXT NOT NULL,
+  rule TEXT NOT NULL,
   crc INTEGER NOT NULL,
   first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER)), place INTEGER) STRICT;
 CREATE TABLE quarantine(
@@ -119,6 +120,7 @@ CREATE TABLE miss(
   first_seen INTEGER NOT NULL,
   last_seen INTEGER NOT NULL,
   crc INTEGER NOT NULL) STRICT;
+CREATE INDEX best_rule ON best(kernel, choices, objective, key, source) WHERE rule <> '';
 CREATE INDEX best_place ON best(kernel, choices, objective, compute_capability, sm_count, key, source, place);
 CREATE INDEX quarantine_configuration ON quarantine(quarantined, kernel, source, device_key, place);
 CREATE INDEX quarantine_device ON quarantine(device_key, source, kernel, quarantined, place);
