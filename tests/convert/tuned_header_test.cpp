@@ -98,6 +98,37 @@ int main() { return call({90, 132, 60 << 20}) == 128 && call({90, 132, 50 << 20}
             0);
 }
 
+TEST(TunedHeader, HasTheRuleOfSizesTunedTogetherAsAFunctionAndChoosesByIt) {
+  const std::string rule =
+      "n=1000..1048576; n<65536: block=64; n<200000: block=96; else: block=256; between 0.004 0.001 0.011 0.032 28";
+  std::vector<TunedSize> rows{row_of(1000, 132, "block=64"), row_of(131072, 132, "block=128"),
+                              row_of(1 << 20, 132, "block=256"), row_of(1000, 108, "block=512")};
+  for (TunedSize& row : rows)
+    if (row.device.sm_count == 132) row.rule = rule;
+  rows[1].rule.clear();  // tuned by itself later, as was every size of block=96
+  const std::string text = header_text(sample(rows));
+  EXPECT_THAT(text, Holds("The rule for T=float on GPU of 132", "0.4% slower than the best"));
+  EXPECT_EQ(run(text, R"(
+using namespace tuned::axpy;
+static_assert(configurations[rule_T_float({1001})].block == 64);
+static_assert(configurations[rule_T_float({65535})].block == 64);
+static_assert(configurations[rule_T_float({500000})].block == 256);
+static_assert(rule_T_float({2000000}) == -1 && rule_T_float({100000}) == -1);
+int call(Device device, long long n) {
+  return dispatch(device, {n}, [](auto chosen) { return decltype(chosen)::block; });
+}
+int main() {
+  if (call({90, 132}, 65000) != 64) return 1;
+  if (call({90, 132}, 131072) != 128) return 2;   // measured
+  if (call({90, 132}, 131073) != 128) return 3;   // the rule has no choice there
+  if (call({90, 132}, 400000) != 256) return 4;
+  if (call({90, 132}, 2000000) != 256) return 5;  // outside of its range: the nearest size
+  return call({90, 108}, 65000) == 512 ? 0 : 6;   // another device
+})"),
+            0)
+      << text;
+}
+
 TEST(TunedHeader, MakesNamesOfCppOfWhateverIsThere) {
   TunedSize row = row_of(7, 132, "class=3 index=4 wide=5000000000 kind=a-b", "operation=2x order=\xC3\xA9\\");
   row.problem.sizes = {{"default", 0}, {"n", 12}};

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,9 @@
 
 #include <tuner/core/cpp/words.hpp>
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/kernel_spec.hpp>
+#include <tuner/core/kernel/size_classes.hpp>
+#include <tuner/core/kernel/verify_problems.hpp>
+#include <tuner/core/result/size_rule.hpp>
 #include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/message_text.hpp>
@@ -91,6 +94,22 @@ struct Member {
   }
 };
 
+/// In choose(): a size that was not measured gets the choice of the nearest rule.
+constexpr const char* kAskRules = R"(  if (best && best_distance > 1e-6) {  // logarithms have 6 digits
+    int chosen = -1;
+    for (int i = first_row[place]; i < first_row[place + 1]; ++i) {
+      const Row& row = rows[i];
+      const bool is_there = row.device.compute_capability == best->device.compute_capability &&
+                            row.device.multiprocessors == best->device.multiprocessors &&
+                            row.device.l2_bytes == best->device.l2_bytes;
+      if (!is_there || !row.rule || row.rule(size) < 0 || (chosen >= 0 && distance_to(row) >= best_distance)) continue;
+      chosen = row.rule(size);
+      best_distance = distance_to(row);
+    }
+    if (chosen >= 0) return chosen;
+  }
+)";
+
 class HeaderWriter {
  public:
   HeaderWriter(const TunedResults& results, const HeaderOptions& options) : results_(results), options_(options) {
@@ -112,13 +131,16 @@ class HeaderWriter {
     for (const std::string& problem : problems_) problem_names_.of(problem);
     for (const std::string& size : sizes_) size_names_.of(size);
     make_members();
+    make_rules();
   }
 
   std::string text() {
     text_ += head();
     text_ += fmt::format("#pragma once\n\n#include <cmath>\n\nnamespace tuned::{} {{\n\n", name_);
     add_types();
-    add_data();
+    add_configurations();
+    for (const auto& [of, rule] : rules_) add_rule(rule);
+    add_rows();
     add_choose();
     add_dispatch();
     text_ += fmt::format("}}  // namespace tuned::{}\n", name_);
@@ -170,9 +192,43 @@ class HeaderWriter {
     }
   }
 
+  /// A rule of sizes tuned together, as a function.
+  struct Rule {
+    SizeRule rule;
+    std::string name;
+    const TunedSize* example;  // of its rows
+  };
+  /// The kernel's choices, the device and the text of its rule.
+  using RuleKey = std::tuple<std::string, std::string, std::string>;
+  static RuleKey key_of(const TunedSize& row) { return {row.problem.choices, row.device.key, row.rule}; }
+
+  void make_rules() {
+    std::set<std::string> taken;
+    for (const Member& member : members_) taken.insert(member.type);
+    Identifiers names(std::move(taken));
+    for (const TunedSize& row : results_.rows) {
+      auto rule = SizeRule::parse(row.rule);
+      if (!rule || rules_.contains(key_of(row)) || rule->branch(row.problem.sizes) == nullptr) continue;
+      const std::string of = fmt::format("{} {} {}", row.problem.choices, row.device.key, row.rule);
+      const std::string& name = names.of(of, "rule_" + problem_names_.of(row.problem.choices));
+      rules_.emplace(key_of(row), Rule{std::move(*rule), name, &row});
+    }
+  }
+
+  /// Whether a result has the configuration of \p branch and is from \p rule.
+  bool is_stored(const Rule& rule, const SizeRule::Branch& branch) const {
+    return std::ranges::any_of(results_.rows, [&](const TunedSize& row) {
+      return row.configuration == branch.configuration && key_of(row) == key_of(*rule.example);
+    });
+  }
+
+  static const std::string& name_of(const cache::DeviceRecord& device) {
+    return device.name.empty() ? device.key : device.name;
+  }
+
   std::string row_remark(const TunedSize& row) const {
-    return fmt::format("{} {}: {}", printable(row.device.name.empty() ? row.device.key : row.device.name),
-                       printable(cache::sizes_text(row.problem.sizes)), format_ns(row.median_ns));
+    return fmt::format("{} {}: {}", printable(name_of(row.device)), printable(cache::sizes_text(row.problem.sizes)),
+                       format_ns(row.median_ns));
   }
 
   std::string head() {
@@ -192,11 +248,14 @@ class HeaderWriter {
 //   }});
 //
 // The device is the measured one of the same compute capability with the nearest number of multiprocessors (then of
-// bytes of L2). Any other device gets the default configuration. The size is the measured one that is nearest by ratios.
+// bytes of L2). Any other device gets the default configuration. The size is the measured one that is nearest by ratios.{6}
 // `dispatch` instantiates the callable once for each configuration that it may choose, and returns its result.
 // Programs that compile at run time find the numbers in `configurations[choose(...)]`.
 )",
-                                   kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, parameters);
+                                   kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, parameters,
+                                   rules_.empty() ? ""
+                                                  : "\n// A size that was not measured gets the choice of the rule of "
+                                                    "sizes tuned together, within its range.");
     for (std::size_t at = 0; at < options_.remark.size();) {
       const std::size_t end = std::min(options_.remark.find('\n', at), options_.remark.size());
       text += "// " + comment(options_.remark.substr(at, end - at)) + '\n';
@@ -226,7 +285,7 @@ class HeaderWriter {
     text_ += "};\n\n";
   }
 
-  void add_data() {
+  void add_configurations() {
     text_ += "inline constexpr Configuration configurations[] = {\n";
     for (const Configuration& one : configurations_) {
       std::string values;
@@ -236,10 +295,46 @@ class HeaderWriter {
     }
     text_ += "};\n\n/// The configuration for devices that resemble no measured one.\n";
     text_ += fmt::format("inline constexpr int default_configuration = {};\n\n", default_number());
+  }
+
+  void add_rule(const Rule& one) {
+    const auto size = [&](const std::string& name) { return "size." + size_names_.of(name); };
+    const SizeRule::Regret& between = one.rule.between;
+    text_ += fmt::format(
+        "/// The rule for {}, of sizes tuned together: an index in `configurations`; -1: it says "
+        "nothing about \\p size.\n",
+        comment(printable(one.example->problem.choices + " on " + name_of(one.example->device))));
+    if (between.sizes > 0)
+      text_ += fmt::format("/// At sizes between, it is {} slower than the best (95% interval {} to {}, at most {}).\n",
+                           format_percent(between.median), format_percent(between.low), format_percent(between.high),
+                           format_percent(between.worst));
+    text_ += fmt::format("constexpr int {}(const Size& size) {{\n", one.name);
+    for (const auto& [name, ends] : one.rule.range)
+      text_ += fmt::format("  if ({0} < {1} || {0} > {2}) return -1;\n", size(name),
+                           class_begin(ends.least, one.rule.range.size()), ends.most);
+    for (const SizeRule::Branch& branch : one.rule.branches) {
+      std::string condition;
+      for (const SizeRule::Bound& bound : branch.bounds) {
+        std::string product;
+        for (const std::string& name : bound.sizes)
+          product += fmt::format("{}static_cast<double>({})", product.empty() ? "" : " * ", size(name));
+        std::string below = scalar_text(bound.below);
+        if (below.find_first_of(".e") == std::string::npos) below += ".0";
+        condition += fmt::format("{}{} < {}", condition.empty() ? "" : " && ", product, below);
+      }
+      const std::string chosen = is_stored(one, branch) ? std::to_string(number(branch.configuration)) : "-1";
+      text_ += condition.empty() ? fmt::format("  return {};", chosen)
+                                 : fmt::format("  if ({}) return {};", condition, chosen);
+      text_ += fmt::format("  // {}\n", comment(branch.configuration.text()));
+    }
+    text_ += "}\n\n";
+  }
+
+  void add_rows() {
     text_ += fmt::format(
         "/// A measured problem, with the logarithms of its sizes.\nstruct Row {{\n  Device "
-        "device;\n  double log2_size[{}];\n  int configuration;\n}};\n\ninline constexpr Row rows[] = {{\n",
-        std::max<std::size_t>(1, sizes_.size()));
+        "device;\n  double log2_size[{}];\n  int configuration;\n{}}};\n\ninline constexpr Row rows[] = {{\n",
+        std::max<std::size_t>(1, sizes_.size()), rules_.empty() ? "" : "  int (*rule)(const Size&);  // null: none\n");
     std::string firsts;
     std::size_t count = 0;
     for (const std::string& problem : problems_) {
@@ -263,9 +358,12 @@ class HeaderWriter {
       logs += fmt::format("{}{}", logs.empty() ? "" : ", ",
                           value > 0 ? fmt::format("{:.6f}", std::log2(static_cast<double>(value))) : "-64.0");
     }
-    return fmt::format("    {{{{{}, {}, {}}}, {{{}}}, {}}},  // {}\n", row.device.compute_capability,
+    std::string rule;
+    if (const auto at = rules_.find(key_of(row)); at != rules_.end()) rule = ", " + at->second.name;
+    if (rule.empty() && !rules_.empty()) rule = ", nullptr";
+    return fmt::format("    {{{{{}, {}, {}}}, {{{}}}, {}{}}},  // {}\n", row.device.compute_capability,
                        row.device.sm_count, row.device.l2_bytes, logs.empty() ? "0.0" : logs, number(row.configuration),
-                       row_remark(row));
+                       rule, row_remark(row));
   }
 
   /// The kernel's default, else the first of the configurations with the most rows.
@@ -285,7 +383,13 @@ class HeaderWriter {
 inline int choose(Problem problem, const Device& device, [[maybe_unused]] const Size& size) {{
   [[maybe_unused]] const auto log2_of = [](long long n) {{ return n > 0 ? std::log2(static_cast<double>(n)) : -64.0; }};
   const auto apart = [](long long a, long long b) {{ return a < b ? b - a : a - b; }};
-  const double wanted[] = {{{}}};
+  const double wanted[] = {{{0}}};
+  const auto distance_to = [&](const Row& row) {{
+    double distance = 0;
+    for (int k = 0; k < static_cast<int>(sizeof(wanted) / sizeof(*wanted)); ++k)
+      distance += std::fabs(row.log2_size[k] - wanted[k]);
+    return distance;
+  }};
   const Row* best = nullptr;
   long long best_multiprocessors = 0, best_l2 = 0;
   double best_distance = 0;
@@ -295,9 +399,7 @@ inline int choose(Problem problem, const Device& device, [[maybe_unused]] const 
     if (row.device.compute_capability != device.compute_capability) continue;
     const long long multiprocessors = apart(row.device.multiprocessors, device.multiprocessors);
     const long long l2 = device.l2_bytes > 0 ? apart(row.device.l2_bytes, device.l2_bytes) : 0;
-    double distance = 0;
-    for (int k = 0; k < static_cast<int>(sizeof(wanted) / sizeof(*wanted)); ++k)
-      distance += std::fabs(row.log2_size[k] - wanted[k]);
+    const double distance = distance_to(row);
     const bool nearer = multiprocessors != best_multiprocessors ? multiprocessors < best_multiprocessors
                         : l2 != best_l2                         ? l2 < best_l2
                                                                 : distance < best_distance;
@@ -307,11 +409,11 @@ inline int choose(Problem problem, const Device& device, [[maybe_unused]] const 
     best_l2 = l2;
     best_distance = distance;
   }}
-  return best ? best->configuration : default_configuration;
+{1}  return best ? best->configuration : default_configuration;
 }}
 
 )",
-        wanted.empty() ? "0.0" : wanted);
+        wanted.empty() ? "0.0" : wanted, rules_.empty() ? "" : kAskRules);
   }
 
   void add_dispatch() {
@@ -355,6 +457,7 @@ inline int choose(Problem problem, const Device& device, [[maybe_unused]] const 
   std::vector<std::string> problems_;  // texts of choices
   std::vector<Configuration> configurations_;
   std::vector<Member> members_;
+  std::map<RuleKey, Rule> rules_;
   Identifiers size_names_{{"Size"}}, problem_names_;
 };
 

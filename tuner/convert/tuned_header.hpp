@@ -18,8 +18,9 @@ struct HeaderOptions {
 inline constexpr const char* kHeaderMark = "// Tuned configurations of kernel ";
 
 /// The header has a `struct Configuration` with a member for each parameter, and the measured rows as constexpr data.
-/// Its `dispatch` chooses by device and size, and passes the choice as a type. Equal results give equal text. Throws
-/// tuner::Error when there are no rows, and when rows differ in their parameters or sizes.
+/// Its `dispatch` chooses by device and size, and passes the choice as a type. A rule of sizes tuned together becomes a
+/// constexpr function from sizes to a configuration. Equal results give equal text. Throws tuner::Error when there are
+/// no rows, and when rows differ in their parameters or sizes.
 std::string header_text(const TunedResults& results, const HeaderOptions& options = {});
 
 }  // namespace tuner::convert

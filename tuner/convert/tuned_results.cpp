@@ -95,7 +95,8 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
           return record.device_key == best.device.key && record.configuration == best.configuration &&
                  cache::alike(record.problem, best.problem);
         }))
-      results.rows.push_back({best.device, best.problem, Configuration::parse(best.configuration), best.median_ns});
+      results.rows.push_back(
+          {best.device, best.problem, Configuration::parse(best.configuration), best.median_ns, best.rule});
   if (results.rows.empty())
     throw Error(fmt::format("all results of kernel {} are quarantined; `tune db check` lists them", options.kernel));
   return results;

@@ -24,6 +24,7 @@ struct TunedSize {
   cache::ProblemRecord problem;
   Configuration configuration;
   double median_ns = 0;
+  std::string rule = {};  ///< cache::BestRecord::rule
 };
 
 struct TunedResults {
