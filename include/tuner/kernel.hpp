@@ -32,6 +32,7 @@ inline namespace TUNER_ABI {
 
 class Kernel;
 struct RunOptions;
+struct RuleResult;
 struct RunResult;
 struct TuneOptions;
 struct TuneResult;
@@ -124,6 +125,8 @@ class Kernel {
   friend struct ::tuner_kernel;
   friend RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options);
   friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
+  friend RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, const Choices& choices,
+                                  const TuneOptions& options);
   struct Served;
   std::shared_ptr<Served> served_;
 };

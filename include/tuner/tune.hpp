@@ -1,5 +1,6 @@
 #pragma once
-/// Tunes one kernel for one problem from code, like `tune KERNEL`. C++17.
+/// Tunes one kernel from code, for one problem like `tune KERNEL`, or for many sizes like `tune KERNEL --together`.
+/// C++17.
 
 #include <chrono>
 #include <cstddef>
@@ -74,6 +75,36 @@ struct TuneResult {
 /// run at once on one device disturb each other's times. Throws Error when no configuration works and, with
 /// $TUNER_FROZEN, when no exact result is known.
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const TuneOptions& options = {});
+
+/// At most four configurations, and which size gets which.
+struct RuleResult {
+  struct Branch {
+    std::string condition;  ///< `n<65536`, or "else"
+    std::string configuration;
+  };
+  struct Choice {
+    Sizes sizes;
+    std::string configuration;
+    double median_ns = 0;
+    double regret = 0;  ///< how much slower it is than the best that was measured for these sizes; 0.01 is 1%
+  };
+  std::vector<Branch> branches;  ///< the first whose condition holds counts; none: stopped before there was a rule
+  std::vector<Choice> choices;   ///< in the order of the sizes that were given
+
+  /// The regret at sizes between, measured by leaving each size out once: its median with a 95% interval, and the
+  /// largest.
+  double between = 0, between_low = 0, between_high = 0, between_worst = 0;
+  std::size_t between_sizes = 0;  ///< how many could be left out; 0: nothing is known
+  std::size_t trials = 0;         ///< of this and earlier calls
+  bool from_cache = false;
+};
+
+/// Tunes \p kernel for all of \p sizes together (docs/search.md), and stores the rule, which later launches for these
+/// sizes and those between use. The limits of \p options are those of one size; a race of all makes at most 1.5 times
+/// its trials. If on_trial() returns false, nothing is stored but the trials, and the next call continues. The rest is
+/// as for tune(). Throws Error for metrics, for Effort::none, and when no few configurations work for all sizes.
+RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, const Choices& choices = {},
+                         const TuneOptions& options = {});
 
 }  // namespace TUNER_ABI
 }  // namespace tuner

@@ -257,7 +257,7 @@ typedef struct tuner_tune_options {
   int isolated;        /* run configurations in worker processes; see TuneOptions in tuner/tune.hpp */
   int check_on_host;   /* also look for races on the host, or with compute-sanitizer */
   const char* metrics; /* names with commas between them, or null */
-  /* After every trial, in the thread that called tuner_kernel_tune(). Any value but 0 stops the tuning early. */
+  /* After every trial, in the thread that called the function. Any value but 0 stops the tuning early. */
   int (*on_trial)(size_t finished, double best_ns, void* user);
   void* user;
   const char* use;    /* how the program uses the kernel: see tuner_kernel_used_as(); null: "single" */
@@ -281,6 +281,11 @@ typedef struct tuner_run_options {
 TUNER_C_API tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
                                            const char* choices, const tuner_tune_options* options,
                                            tuner_result** result);
+/// Tunes for several problems together, and stores the rule, which later launches use: see tune_together() in
+/// tuner/tune.hpp. \p sizes: \p problems times \p size_count numbers. \p json: the members of tuner::RuleResult.
+TUNER_C_API tuner_status tuner_kernel_tune_together(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
+                                                    size_t problems, const char* choices,
+                                                    const tuner_tune_options* options, char** json);
 /// Compiles, verifies and times one configuration. Stores nothing.
 TUNER_C_API tuner_status tuner_kernel_run(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
                                           const char* choices, const tuner_run_options* options, tuner_result** result);

@@ -246,6 +246,14 @@ __global__ void lengths(const float4* p, const Step* s, float* y, int n) {
         ran = self.axpy.run([500], {"block": 128}, T="double")
         self.assertEqual((ran.configuration, ran.launches[0]["block"][0]), ("block=128", 128))
 
+    def test_tunes_several_sizes_together(self):
+        rule = self.axpy.tune_together([[510], [5000], [40000]], trials=3, T="double", on_trial=lambda *_: None)
+        self.assertEqual([one["sizes"] for one in rule.choices], [[510], [5000], [40000]])
+        self.assertIn("else: block=", str(rule))
+        self.assertIn("the rule", self.axpy.explain([12000], T="double"))
+        with self.assertRaisesRegex(ValueError, "as many sizes"):
+            self.axpy.tune_together([[510], [5000, 1]])
+
     def test_efforts_are_ordered_and_a_result_of_more_answers(self):
         nothing = self.axpy.tune([440], effort="none")
         self.assertEqual((nothing.from_cache, nothing.effort, nothing.median_ns), (True, "none", 0))

@@ -338,7 +338,6 @@ class Kernel {
                    const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
                    const std::string& metrics, const std::string& use, const std::string& effort,
                    nb::object on_trial) const {
-    Trials told{std::move(on_trial), {}};
     tuner_tune_options options = TUNER_TUNE_OPTIONS;
     options.wall_time_s = wall_time_s;
     options.trials = trials;
@@ -350,20 +349,40 @@ class Kernel {
     options.metrics = or_null(metrics);
     options.use = c_text(use);
     options.effort = or_null(effort);
-    options.on_trial = Trials::tell;
-    options.user = &told;
     tuner_result* result = nullptr;
-    tuner_status status = TUNER_OK;
-    {
-      const nb::gil_scoped_release released;
-      status = tuner_kernel_tune(kernel_, sizes.data(), sizes.size(), c_text(choices), &options, &result);
-    }
-    if (told.raised) {
-      tuner_result_free(result);
-      throw std::move(*told.raised);
-    }
-    check(status);
+    told(
+        std::move(on_trial), options,
+        [&] { return tuner_kernel_tune(kernel_, sizes.data(), sizes.size(), c_text(choices), &options, &result); },
+        [&] { tuner_result_free(result); });
     return json_of(result);
+  }
+  std::string tune_together(const std::vector<Numbers>& sizes, const std::string& choices, double wall_time_s,
+                            std::size_t trials, std::uint64_t seed, bool force, bool isolated, const std::string& use,
+                            const std::string& effort, nb::object on_trial) const {
+    Numbers all;
+    for (const Numbers& one : sizes) {
+      if (one.size() != sizes.front().size()) throw nb::value_error("all problems have as many sizes");
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    tuner_tune_options options = TUNER_TUNE_OPTIONS;
+    options.wall_time_s = wall_time_s;
+    options.trials = trials;
+    options.seed = seed;
+    options.force = force;
+    options.isolated = isolated;
+    options.use = c_text(use);
+    options.effort = or_null(effort);
+    char* json = nullptr;
+    told(
+        std::move(on_trial), options,
+        [&] {
+          return tuner_kernel_tune_together(kernel_, all.data(), sizes.empty() ? 0 : sizes.front().size(), sizes.size(),
+                                            c_text(choices), &options, &json);
+        },
+        [&] { tuner_text_free(json); });
+    std::string text = json;
+    tuner_text_free(json);
+    return text;
   }
   std::string run(const Numbers& sizes, const std::string& choices, const std::string& configuration, bool verify,
                   const std::string& metrics, const std::string& use) const {
@@ -379,6 +398,26 @@ class Kernel {
 
  private:
   Kernel() = default;
+
+  /// Runs \p tune without the interpreter's lock, with \p on_trial in \p options. Throws what that raised, after \p
+  /// release.
+  template <typename Tune, typename Release>
+  static void told(nb::object on_trial, tuner_tune_options& options, const Tune& tune, const Release& release) {
+    Trials trials{std::move(on_trial), {}};
+    options.on_trial = Trials::tell;
+    options.user = &trials;
+    tuner_status status = TUNER_OK;
+    {
+      const nb::gil_scoped_release released;
+      status = tune();
+    }
+    if (trials.raised) {
+      release();
+      throw std::move(*trials.raised);
+    }
+    check(status);
+  }
+
   tuner_kernel* kernel_ = nullptr;
 };
 
@@ -521,5 +560,7 @@ NB_MODULE(_native, module) {
       .def("explain", &Kernel::explain)
       .def("tune", &Kernel::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("tune_together", &Kernel::tune_together, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("run", &Kernel::run);
 }

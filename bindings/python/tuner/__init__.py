@@ -23,7 +23,7 @@ Error = _native.Error
 """An error of tuner. `args[0]` says what happened, where, and what to do; `args[1]` is its kind: "not found"."""
 
 __version__ = _native.version()
-__all__ = ["Error", "Kernel", "RunResult", "TuneResult", "metrics", "prepare_reduce", "reduce", "report", "set", "trim", "wisdom"]
+__all__ = ["Error", "Kernel", "RuleResult", "RunResult", "TuneResult", "metrics", "prepare_reduce", "reduce", "report", "set", "trim", "wisdom"]
 
 _OPERATIONS = {"sum": 0, "min": 1, "max": 2, "product": 3}
 _ORDERS = {"fixed": 0, "any": 1}
@@ -136,6 +136,29 @@ class TuneResult(_Result):
     def __str__(self):
         origin = "known" if self.from_cache else f"best of {self.trials}"
         return f"{self.configuration}: {_display.time_text(self.median_ns)} ({origin})"
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleResult:
+    """At most four configurations, and which sizes get which."""
+
+    branches: list
+    """Dictionaries with `condition`, such as "n<65536" or "else", and `configuration`. The first that holds counts."""
+    choices: list
+    """For each problem that was given, a dictionary with `sizes`, `configuration`, `median_ns` and `regret`: how much slower
+    it is than the best that was measured there; 0.01 is 1%."""
+    between: float
+    """The regret at sizes between, measured by leaving each size out once: its median, a 95% interval, and the largest."""
+    between_low: float
+    between_high: float
+    between_worst: float
+    between_sizes: int
+    """How many sizes could be left out; 0: nothing is known."""
+    trials: int
+    from_cache: bool
+
+    def __str__(self):
+        return "; ".join(f"{one['condition']}: {one['configuration']}" for one in self.branches)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -263,6 +286,23 @@ class Kernel:
         text = self._native.tune(_integers(sizes), _assignments(choices), _seconds(budget), trials, strategy, seed, force, isolated,
                                  check_on_host, ",".join(metrics), use, effort or "", on_trial)
         return TuneResult(**json.loads(text))
+
+    def tune_together(self, problems, *, effort=None, budget=None, trials=0, seed=1, force=False, isolated=False, use="single",
+                      on_trial=None, **choices):
+        """Finds and stores one rule for several sizes and those between: a RuleResult. `problems` is a list of sizes, such as
+        [[1000], [30000]].
+
+        `effort`, `budget` and `trials` are those of one size; a race of all makes at most 1.5 times its trials. The rest is as in
+        tune().
+        """
+        if on_trial is None and _display.is_watched():
+            with _display.Progress(self.name) as on_trial:
+                return self.tune_together(problems, effort=effort, budget=budget, trials=trials, seed=seed, force=force,
+                                          isolated=isolated, use=use, on_trial=on_trial, **choices)
+        trials, seed = _whole("trials", trials, 0, 2**64 - 1), _whole("seed", seed, 0, 2**64 - 1)
+        text = self._native.tune_together([_integers(one) for one in problems], _assignments(choices), _seconds(budget), trials,
+                                          seed, force, isolated, use, effort or "", on_trial)
+        return RuleResult(**json.loads(text))
 
     def run(self, sizes, configuration="", *, verify=True, metrics=(), use="single", **choices):
         """Compiles, verifies and times one configuration, such as "block=256" or {"block": 256}: a RunResult."""

@@ -237,6 +237,12 @@ TEST_F(CArguments, AreRefusedByEveryFunction) {
   REFUSED(tuner_kernel_tune(copy, &negative, 1, nullptr, nullptr, &ran));
   REFUSED(tuner_kernel_tune(copy, &n, 1, "T=float", nullptr, &ran));
   REFUSED(tuner_kernel_tune(copy, &n, 1, nullptr, nullptr, nullptr));
+  REFUSED(tuner_kernel_tune_together(nullptr, &n, 1, 1, nullptr, nullptr, &text));
+  REFUSED(tuner_kernel_tune_together(copy, nullptr, 1, 1, nullptr, nullptr, &text));
+  REFUSED(tuner_kernel_tune_together(copy, &n, 1, 0, nullptr, nullptr, &text));
+  REFUSED(tuner_kernel_tune_together(copy, many, 2, 1, nullptr, nullptr, &text));
+  REFUSED(tuner_kernel_tune_together(copy, &negative, 1, 1, nullptr, nullptr, &text));
+  REFUSED(tuner_kernel_tune_together(copy, &n, 1, 1, nullptr, nullptr, nullptr));
   for (const tuner_tune_options& options : tunings) {
     SCOPED_TRACE(&options - tunings);
     REFUSED(tuner_kernel_tune(copy, &n, 1, nullptr, &options, &ran));

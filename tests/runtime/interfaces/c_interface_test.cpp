@@ -335,6 +335,34 @@ TEST_F(CInterface, StopsATuningWhenTheCallbackSaysSo) {
   tuner_result_free(tuned);
 }
 
+TEST_F(CInterface, TunesSeveralSizesTogetherAndServesThoseBetween) {
+  const std::int64_t sizes[] = {510, 4100, 33'000}, between = 12'000;
+  tuner_tune_options tuning = TUNER_TUNE_OPTIONS;
+  tuning.trials = 3;
+  for (const bool is_known : {false, true}) {
+    char* json = nullptr;
+    ASSERT_EQ(tuner_kernel_tune_together(axpy(), sizes, 1, 3, "T=double", &tuning, &json), TUNER_OK)
+        << tuner_last_error();
+    const auto rule = parsed(taken(json));
+    EXPECT_EQ(rule["from_cache"], is_known);
+    EXPECT_EQ(rule["branches"].back()["condition"], "else");
+    ASSERT_EQ(rule["choices"].size(), 3u);
+    EXPECT_EQ(rule["choices"][1]["sizes"][0], 4100);
+    EXPECT_GT(rule["choices"][1]["median_ns"], 0);
+  }
+  char* sentence = nullptr;
+  ASSERT_EQ(tuner_kernel_explain(axpy(), &between, 1, "T=double", &sentence), TUNER_OK) << tuner_last_error();
+  EXPECT_THAT(taken(sentence), HasSubstr("the rule"));
+
+  tuning.on_trial = [](std::size_t, double, void*) { return 1; };
+  char* json = nullptr;
+  ASSERT_EQ(tuner_kernel_tune_together(axpy(), sizes, 1, 3, "T=float", &tuning, &json), TUNER_OK) << tuner_last_error();
+  EXPECT_TRUE(parsed(taken(json))["branches"].empty()) << "it was stopped";
+  tuning.metrics = "energy";
+  EXPECT_THAT(refusal(tuner_kernel_tune_together(axpy(), sizes, 1, 3, nullptr, &tuning, &json), TUNER_INVALID_ARGUMENT),
+              HasSubstr("no metrics"));
+}
+
 TEST_F(CInterface, MovesWisdomBetweenDatabases) {
   const std::string folder = testing::cache_folder().string(), copy = folder + "/copy.db";
   const std::string union_ = folder + "/union.db", frozen = folder + "/frozen.db";

@@ -152,6 +152,48 @@ tuner_result* callers_result(const Result& from, Json about) {
   return new tuner_result{from.configuration, text_of_json(about), from.median_ns, from.low_ns, from.high_ns};
 }
 
+/// \p options may be null.
+TuneOptions tune_options_of(const tuner_tune_options* options) {
+  constexpr tuner_tune_options defaults = TUNER_TUNE_OPTIONS;
+  const tuner_tune_options given = options_of(options, defaults);
+  TuneOptions tuning;
+  if (given.wall_time_s != 0) tuning.wall_time = std::chrono::duration<double>(given.wall_time_s);
+  if (given.trials != 0) tuning.trials = given.trials;
+  if (given.effort != nullptr) tuning.effort = effort_of(given.effort);
+  if (given.strategy != nullptr) tuning.strategy = given.strategy;
+  tuning.seed = given.seed;
+  tuning.force = given.force != 0;
+  tuning.isolated = given.isolated != 0;
+  tuning.check_on_host = given.check_on_host != 0;
+  tuning.metrics = names_in(given.metrics);
+  tuning.use = use_named(given.use);
+  if (given.on_trial != nullptr)
+    tuning.on_trial = [tell = given.on_trial, user = given.user](std::size_t finished, double best_ns) {
+      return tell(finished, best_ns, user) == 0;
+    };
+  return tuning;
+}
+
+Json json_of(const RuleResult& result) {
+  Json about{{"branches", Json::array()},
+             {"choices", Json::array()},
+             {"between", result.between},
+             {"between_low", result.between_low},
+             {"between_high", result.between_high},
+             {"between_worst", result.between_worst},
+             {"between_sizes", result.between_sizes},
+             {"trials", result.trials},
+             {"from_cache", result.from_cache}};
+  for (const RuleResult::Branch& branch : result.branches)
+    about["branches"].push_back({{"condition", branch.condition}, {"configuration", branch.configuration}});
+  for (const RuleResult::Choice& choice : result.choices)
+    about["choices"].push_back({{"sizes", std::vector(choice.sizes.data(), choice.sizes.data() + choice.sizes.count())},
+                                {"configuration", choice.configuration},
+                                {"median_ns", choice.median_ns},
+                                {"regret", choice.regret}});
+  return about;
+}
+
 Json json_of(const RunLaunch& launch) {
   return {{"expression", launch.expression}, {"grid", launch.grid},
           {"block", launch.block},           {"shared_bytes", launch.shared_bytes},
@@ -283,30 +325,27 @@ tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int64_t* sizes,
                                const tuner_tune_options* options, tuner_result** result) {
   return guarded([&] {
     require(kernel, "kernel", result, "result");
-    constexpr tuner_tune_options defaults = TUNER_TUNE_OPTIONS;
-    const tuner_tune_options given = options_of(options, defaults);
-    TuneOptions tuning;
-    if (given.wall_time_s != 0) tuning.wall_time = std::chrono::duration<double>(given.wall_time_s);
-    if (given.trials != 0) tuning.trials = given.trials;
-    if (given.effort != nullptr) tuning.effort = effort_of(given.effort);
-    if (given.strategy != nullptr) tuning.strategy = given.strategy;
-    tuning.seed = given.seed;
-    tuning.force = given.force != 0;
-    tuning.isolated = given.isolated != 0;
-    tuning.check_on_host = given.check_on_host != 0;
-    tuning.metrics = names_in(given.metrics);
-    tuning.use = use_named(given.use);
-    if (given.on_trial != nullptr)
-      tuning.on_trial = [&](std::size_t finished, double best_ns) {
-        return given.on_trial(finished, best_ns, given.user) == 0;
-      };
-    const TuneResult tuned = tuner::tune(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), tuning);
+    const TuneResult tuned =
+        tuner::tune(kernel->kernel, sizes_of(sizes, size_count), choices_of(choices), tune_options_of(options));
     *result = callers_result(tuned, {{"trials", tuned.trials},
                                      {"tried", tuned.tried},
                                      {"valid", tuned.valid},
                                      {"failures", tuned.failures},
                                      {"from_cache", tuned.from_cache},
                                      {"effort", named(tuned.effort).name}});
+  });
+}
+
+tuner_status tuner_kernel_tune_together(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
+                                        size_t problems, const char* choices, const tuner_tune_options* options,
+                                        char** json) {
+  return guarded([&] {
+    require(kernel, "kernel", json, "json");
+    if (problems > 0) require(sizes, "sizes");
+    std::vector<Sizes> all;
+    for (std::size_t i = 0; i < problems; ++i) all.push_back(sizes_of(sizes + i * size_count, size_count));
+    const RuleResult found = tuner::tune_together(kernel->kernel, all, choices_of(choices), tune_options_of(options));
+    *json = callers_text(text_of_json(json_of(found)));
   });
 }
 
