@@ -63,6 +63,7 @@ TEST(SizeRule, IsNotReadFromAnyOtherText) {
            "n=1..8; n<inf: block=1; else: block=2; between 0 0 0 0 0",
            "n=1..8; n<4x: block=1; else: block=2; between 0 0 0 0 0",
            "n=1..8; n<4: block; else: block=2; between 0 0 0 0 0",
+           "n=1..8; else: unroll=1 block=2; between 0 0 0 0 0",
            "n=1..8; else: block=1; between 0 0 0 0",
            "n=1..8; else: block=1; between 0 -1 0 0 3",
            "n=1..8; else: block=1; between 0 0 0 0 3; ",

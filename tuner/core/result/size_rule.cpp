@@ -64,6 +64,7 @@ bool read_branch(std::string_view text, SizeRule::Branch& branch) try {
   const auto parts = cut(text, ": ");
   if (!parts) return false;
   branch.configuration = Configuration::parse(parts->second);
+  if (branch.configuration.empty() || branch.configuration.text() != parts->second) return false;
   if (parts->first == kElse) return true;
   for (const std::string_view one : split(parts->first, kConjunction)) {
     auto bound = read_bound(one);
