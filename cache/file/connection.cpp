@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +75,13 @@ std::string name_of(const fs::path& file) {
   const fs::path real = error ? absolute : fs::weakly_canonical(absolute, error);
   if (error) throw SQLite::Exception(error.message(), SQLITE_CANTOPEN);
   return real.string();
+}
+
+/// The end of a message about a failed write.
+std::string file_size_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format("; this process may write no file beyond {} bytes (`ulimit -f`)", limit.rlim_cur);
 }
 
 }  // namespace
@@ -227,7 +235,7 @@ std::string explain(const SQLite::Exception& error, const fs::path& file, bool t
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:
       if (no_free_descriptor() || lock_lacked_descriptor()) return kNoDescriptor;
-      return fmt::format("input/output error ({})", error.getErrorStr());
+      return fmt::format("input/output error ({}){}", error.getErrorStr(), file_size_limit());
     default:
       return error.what();
   }

@@ -480,6 +480,19 @@ TEST(FirstFile, AsksForTheVariablesOfTheHostInAGrid) {
   }
 }
 
+TEST(FirstFile, PutsTheBlockIntoEveryRoundedQuotientOfALaunch) {
+  const auto of_block = [](const std::string& grid, const std::string& block) {
+    return made(
+        "__global__ void f(float* x, int width, int height) {\n  x[(blockIdx.y * blockDim.y + threadIdx.y) * width + "
+        "blockIdx.x * blockDim.x + threadIdx.x] = height;\n}\nvoid run(float* x, int w, int h) { f<<<dim3(" +
+        grid + "), dim3(" + block + ")>>>(x, w, h); }\n");
+  };
+  EXPECT_THAT(of_block("(w + 31) / 32, (h + 7) / 8", "32, 8"),
+              HasSubstr("max(1, (width + (block_x - 1)) / block_x), max(1, (height + (block_y - 1)) / block_y)\n"));
+  EXPECT_THAT(of_block("(w + 63) / 64, (h + 1) / 2", "64, 2"), HasSubstr("(height + (block_y - 1)) / block_y"));
+  EXPECT_THAT(of_block("(w + 63) / 64, (h + 4 - 1) / 4", "64, 4"), HasSubstr("(height + block_y - 1) / block_y"));
+}
+
 TEST(FirstFile, SaysWhatItGuessedOfALaunch) {
   EXPECT_THAT(launched("blocks(w, 256)"), Holds("? The text's grid is 'blocks(w, 256)': is this guess the same?\n",
                                                 "grid        max(1, ceil_div(width, block))\n"));

@@ -225,6 +225,16 @@ TEST_F(WeakComparisons, AreRemarkedWhereAllResultsAreEqual) {
                                                      HasSubstr("all expected elements are equal"))));
 }
 
+TEST_F(WeakComparisons, AreRemarkedWhereResultsDifferByLessThanTheTolerance) {
+  for (const char* name : {"reference", "scale<32>"})
+    backend.kernels[name] = scaled_then([](const Launch& launch) {
+      for (int i = 0; i < argument<int>(launch, 2); ++i) argument<float*>(launch, 1)[i] = 1 + 1e-8f * float(i);
+    });
+  spec.verification.tolerance = Tolerance{1e-4, 0};
+  EXPECT_THAT(runner()->remarks(), ElementsAre(AllOf(HasSubstr("a kernel that writes one value everywhere"),
+                                                     HasSubstr("the tolerance is larger than every difference"))));
+}
+
 TEST_F(WeakComparisons, AreRemarkedWhereAnOutputIsLeftAsItWasOrIsACopy) {
   for (const char* name : {"reference", "scale<32>"})
     backend.kernels[name] = [](const Launch& launch) -> std::optional<Outcome> {

@@ -78,8 +78,8 @@ TUNER_UNARY(square, T, a * a)
 #undef TUNER_UNARY
 )";
 
-/// The types of the library that programs name beside their kernels; empty for other headers. PyTorch's types come
-/// by using-directives, so that the author's types in the same namespaces hide them.
+/// The types and macros of the library that programs name beside and in their kernels; empty for other headers.
+/// PyTorch's types come by using-directives, so that the author's types in the same namespaces hide them.
 inline std::string_view program_header_text(std::string_view name) {
   for (const std::string_view folder : {"ATen/", "THC/", "c10/", "torch/"})
     if (name.starts_with(folder))
@@ -89,7 +89,16 @@ inline std::string_view program_header_text(std::string_view name) {
              "namespace c10 {\nusing namespace ::__tuner_c10;\nnamespace cuda {}\n}\n"
              "namespace at {\nusing namespace ::c10;\nusing namespace ::__tuner_at;\n"
              "namespace cuda {}\nnamespace native {}\n}\n"
-             "namespace torch {\nusing namespace ::at;\n}\n#endif\n";
+             "namespace torch {\nusing namespace ::at;\n}\n"
+             "#define C10_HOST __host__\n#define C10_DEVICE __device__\n#define C10_HOST_DEVICE __host__ __device__\n"
+             "#define C10_LAUNCH_BOUNDS_0 __launch_bounds__(256, 4)\n"
+             "#define C10_LAUNCH_BOUNDS_1(threads) __launch_bounds__(threads)\n"
+             "#define C10_LAUNCH_BOUNDS_2(threads, blocks) __launch_bounds__(threads, blocks)\n"
+             "#define C10_ALWAYS_INLINE __forceinline__\n#define C10_RESTRICT __restrict__\n#define C10_WARP_SIZE 32\n"
+             "#define C10_LIKELY(test) (test)\n#define C10_UNLIKELY(test) (test)\n"
+             "#define CUDA_KERNEL_LOOP_TYPE(i, n, type) \\\n"
+             "  for (type i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)\n"
+             "#define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)\n#endif\n";
   if (name.starts_with("cublas"))  // its own headers bring half
     return "#pragma once\n#if (defined(TUNER_HOST) || defined(__TUNER_NVCC)) && __has_include(<cuda_fp16.h>)\n"
            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#endif\ntypedef struct cublasContext* cublasHandle_t;\n"

@@ -110,6 +110,15 @@ bool is_ceil_div(std::string_view code, std::string_view name) {
   return false;
 }
 
+/// The 8 of `) / 8`, if \p text begins so.
+std::optional<std::int64_t> divisor_after_bracket(std::string_view text) {
+  for (const char c : {')', '/'}) {
+    if (!text.starts_with(c)) return std::nullopt;
+    text = text.substr(skip_space(text, 1));
+  }
+  return number_of<std::int64_t>(word_at(text, 0));
+}
+
 /// \p text with the last name in place of each path of members: `batch` of `p.shape->batch`. Calls of members stay.
 std::string with_members(std::string_view text) {
   std::string result;
@@ -285,11 +294,19 @@ std::string FirstShape::size_passed_as(std::string_view word, const std::vector<
   return {};
 }
 
-/// `block` for the 256 of `(n + 255) / 256` in a launch of 256 threads, and `block - 1` for its 255.
-std::optional<std::string> FirstShape::block_for_number(std::string_view number, std::size_t axis) const {
+/// `block` for the 256 of `(n + 255) / 256` in a launch of 256 threads, and `block - 1` for its 255. \p before and
+/// \p after: the text around the number.
+std::optional<std::string> FirstShape::block_for_number(std::string_view number, std::size_t axis,
+                                                        std::string_view before, std::string_view after) const {
   constexpr int least = 4, least_before = 16;  // smaller numbers mean something else
   const auto value = number_of<std::int64_t>(number);
   if (!value) return std::nullopt;
+  if (axis < block_.size() && literals_.at(axis)) {
+    if (before.ends_with('/') && literals_.at(axis) == value) return block_[axis];
+    if (before.ends_with('+') && *literals_.at(axis) - 1 == *value &&
+        divisor_after_bracket(after) == literals_.at(axis))
+      return '(' + block_[axis] + " - 1)";
+  }
   for (std::size_t i = 0; i < block_.size(); ++i) {
     const std::size_t one = (axis + i) % block_.size();
     const auto literal = literals_.at(one);
@@ -315,8 +332,10 @@ std::string FirstShape::host_variable(std::string_view word, Translation& to) co
 /// those that try_translate() lists.
 std::string FirstShape::translate(std::string_view text, Translation& to, int depth) const {
   return replace_words(text, [&](std::string_view word) -> std::string {
+    const auto begin = static_cast<std::size_t>(word.data() - text.data()), end = begin + word.size();
+    const std::string_view before = before_space(text, begin), after = text.substr(skip_space(text, end));
     if (is_digit(word.front())) {
-      auto number = block_for_number(word, to.axis);
+      auto number = block_for_number(word, to.axis, before, after);
       to.is_known = to.is_known && number;
       return std::move(number).value_or("");
     }
@@ -324,8 +343,6 @@ std::string FirstShape::translate(std::string_view text, Translation& to, int de
     if (extent != launch_->block.end()) return block_[static_cast<std::size_t>(extent - launch_->block.begin())];
     if (std::string size = size_passed_as(word, *to.sizes); !size.empty()) return size;
     if (const TemplateParameter* const one = parameter_given(word)) return one->name;
-    const auto begin = static_cast<std::size_t>(word.data() - text.data()), end = begin + word.size();
-    const std::string_view before = before_space(text, begin), after = text.substr(skip_space(text, end));
     const bool is_variable = !before.ends_with('.') && !before.ends_with("->") && !before.ends_with(':') &&
                              (after.empty() || std::string_view("(.[:<").find(after[0]) == npos) &&
                              !after.starts_with("->") && !is_word_of_cpp(word);

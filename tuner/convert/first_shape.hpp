@@ -74,7 +74,8 @@ class FirstShape {
   const TemplateParameter* parameter_given(std::string_view word) const;
   /// The size that the launch passes as \p word; empty if \p word is not a size.
   std::string size_passed_as(std::string_view word, const std::vector<std::string>& sizes) const;
-  std::optional<std::string> block_for_number(std::string_view number, std::size_t axis) const;
+  std::optional<std::string> block_for_number(std::string_view number, std::size_t axis, std::string_view before,
+                                              std::string_view after) const;
   /// What translate() needs and finds.
   struct Translation {
     std::size_t axis;

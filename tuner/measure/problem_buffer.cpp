@@ -203,24 +203,61 @@ bool ProblemBuffer::holds(const GuardedMemory& region, std::size_t element, unsi
 
 bool ProblemBuffer::repeat_expected() const {
   const auto components = static_cast<std::size_t>(spec->components);
-  const std::size_t bytes = bytes_of(type, components);
-  const auto element_with = [&](std::size_t number) {
-    std::vector<std::byte> data(bytes);
-    backend->download(data.data(), answer().expected.data() + number / components * bytes, bytes);
-    return data;
+  const std::size_t first = (compared ? compared->front().begin : 0) / components;
+  const std::size_t last = ((compared ? compared->back().end : count) - 1) / components;
+  const HostBuffer value = element_of(answer().expected, first);
+  // A cheap look at a few elements: compare() decides.
+  const auto is_like = [&](std::size_t at) {
+    const HostBuffer other = element_of(answer().expected, at);
+    if (other.bytes == value.bytes) return true;
+    if (spec->record) return false;
+    for (std::size_t i = 0; i < components; ++i)
+      for (int part = 0; part < info(type).parts; ++part)
+        if (!is_near(element(value, i, part), element(other, i, part))) return false;
+    return true;
   };
-  const std::size_t first = compared ? compared->front().begin : 0;
-  const std::size_t last = (compared ? compared->back().end : count) - 1;
-  const std::vector<std::byte> value = element_with(first);
-  if (first / components == last / components || element_with(last) != value) return false;
+  if (first == last || !is_like(last)) return false;
   if (!compared)
     for (std::size_t i = 1; i < kFewElements; ++i)
-      if (element_with(count / kFewElements * i) != value) return false;
+      if (!is_like(count / kFewElements * i / components)) return false;
+  const std::size_t bytes = value.bytes.size();
   std::vector<std::byte> piece(std::min(actual.bytes(), std::max(kPieceBytes / bytes, std::size_t{1}) * bytes));
-  for (std::size_t at = 0; at < piece.size(); at += bytes) std::ranges::copy(value, piece.data() + at);
+  for (std::size_t at = 0; at < piece.size(); at += bytes) std::ranges::copy(value.bytes, piece.data() + at);
   for (std::size_t at = 0; at < actual.bytes(); at += piece.size())
     backend->upload(actual.data() + at, piece.data(), std::min(piece.size(), actual.bytes() - at));
   return true;
+}
+
+bool ProblemBuffer::take_numbers_of(const ProblemBuffer& input) const {
+  const auto is_plain = [](const ProblemBuffer& one) {
+    return !one.spec->record && one.spec->components == 1 && info(one.type).parts == 1;
+  };
+  if (!is_plain(*this) || !is_plain(input) || input.count < count) return false;
+  for (std::size_t i = 0; i < kFewElements; ++i) {
+    const std::size_t at = count * i / kFewElements;
+    if (!is_near(element(element_of(answer().expected, at), 0), element(input.element_of(input.actual, at), 0)))
+      return false;
+  }
+  const HostBuffer numbers = input.copy(input.actual);
+  std::vector<std::byte> converted(bytes_of(type, count));
+  for (std::size_t i = 0; i < count; ++i)
+    if (!store_number(converted.data() + bytes_of(type, i), type, element(numbers, i))) return false;
+  backend->upload(actual.data(), converted.data(), converted.size());
+  return true;
+}
+
+HostBuffer ProblemBuffer::element_of(const GuardedMemory& region, std::size_t at) const {
+  const auto components = static_cast<std::size_t>(spec->components);
+  HostBuffer one{type, components, std::vector<std::byte>(bytes_of(type, components))};
+  backend->download(one.bytes.data(), region.data() + at * one.bytes.size(), one.bytes.size());
+  return one;
+}
+
+/// Precondition: no record.
+bool ProblemBuffer::is_near(double x, double y) const {
+  const Tolerance& tolerance = tolerances.front();
+  const double most = tolerance.absolute + tolerance.relative * std::max(std::abs(x), std::abs(y));
+  return x == y || std::abs(x - y) <= most;
 }
 
 HostBuffer ProblemBuffer::copy(DevicePointer from) const {

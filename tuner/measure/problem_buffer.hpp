@@ -107,8 +107,11 @@ struct ProblemBuffer {
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
   /// Fills `actual` with copies of the first expected element. Does nothing and returns false if there is only one, or
-  /// if the last one or one of some others differs.
+  /// if the last one or one of some others differs by more than the tolerance.
   bool repeat_expected() const;
+  /// Fills `actual` with the numbers of \p input, which may have another type. Does nothing and returns false if one of
+  /// some differs by more than the tolerance from the expected one, or if a number does not fit.
+  bool take_numbers_of(const ProblemBuffer& input) const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.
   bool choose_poison();
   unsigned char poison_of(std::size_t pass) const { return pass == 0 ? answer().poison : kPoisons[1]; }
@@ -117,6 +120,8 @@ struct ProblemBuffer {
   std::optional<std::string> bias(const Comparison& found) const;
 
  private:
+  HostBuffer element_of(const GuardedMemory& region, std::size_t at) const;
+  bool is_near(double x, double y) const;
   Number number_at(std::size_t element) const;
   bool misses_numbers(std::size_t fewest) const;
   bool adds_to_poison(const Number& number, std::size_t pass) const;

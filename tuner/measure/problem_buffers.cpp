@@ -30,7 +30,7 @@ const std::string* recorded_text(const std::map<std::string, std::string>& texts
   return at == texts.end() ? nullptr : &at->second;
 }
 
-/// A struct with the numbers of \p scalar, which \p number_of() computes, and the addresses of buffers.
+/// A struct with the numbers of \p scalar, which \p number_of(value, field, i) computes, and the addresses of buffers.
 template <typename NumberOf, typename AddressOf>
 Argument struct_argument(const ScalarSpec& scalar, const NumberOf& number_of, const AddressOf& address_of) {
   std::vector<std::byte> bytes(scalar.record->bytes);
@@ -38,7 +38,7 @@ Argument struct_argument(const ScalarSpec& scalar, const NumberOf& number_of, co
   for (const RecordField& field : scalar.record->fields) {
     std::byte* to = bytes.data() + field.offset;
     for (int i = 0; i < field.count; ++i, ++value, to += info(field.type).bytes) {
-      const Argument one = field.pointer.empty() ? number_argument(field.type, number_of(*value))
+      const Argument one = field.pointer.empty() ? number_argument(field.type, number_of(*value, field, i))
                                                  : Argument::of(address_of(*value, field.pointer));
       std::copy_n(one.bytes, one.size, to);
     }
@@ -46,15 +46,20 @@ Argument struct_argument(const ScalarSpec& scalar, const NumberOf& number_of, co
   return Argument::of_struct(std::move(bytes));
 }
 
-/// \p names: makes the names of sizes and choices, if a number is computed. \p address_of: see struct_argument().
+/// \p names: makes the names of sizes and choices, if a number is computed. \p others: numbers of structs, instead.
+/// \p address_of: see struct_argument().
 template <typename Names, typename AddressOf>
 Argument scalar_argument(const ScalarSpec& scalar, ElementType type, const Names& names,
-                         const AddressOf& address_of) try {
+                         const std::map<std::string, double>& others, const AddressOf& address_of) try {
   const auto number_of = [&](const ScalarValue& value) {
     return value.computed ? value.computed->evaluate_number(names()) : value.number;
   };
-  return scalar.record ? struct_argument(scalar, number_of, address_of)
-                       : number_argument(type, number_of(scalar.values.at(0)));
+  if (!scalar.record) return number_argument(type, number_of(scalar.values.at(0)));
+  const auto in_struct = [&](const ScalarValue& value, const RecordField& field, int i) {
+    const auto other = others.empty() ? others.end() : others.find(number_name(scalar, field, i));
+    return other != others.end() ? other->second : number_of(value);
+  };
+  return struct_argument(scalar, in_struct, address_of);
 } catch (const Error& error) {
   throw SpecError(scalar.location, scalar.name + " = " + error.what());
 }
@@ -205,12 +210,17 @@ std::string ProblemBuffers::why_tried() const {
           "names a size or an offset. If the pointers of all calls are multiples of more bytes, say so: `#pragma tuner "
           "aligned {}`",
           std::max<std::int64_t>(16, 2 * spec_.alignment));
-    case VerifyProblem::Chosen::scalars:
+    case VerifyProblem::Chosen::scalars: {
+      const auto name =
+          std::ranges::find_if(problem_.scalars, [&](const auto& one) { return spec_.find_scalar(one.first); });
       return fmt::format(
-          "; tuner chose {0}, as results are used for every value of a floating scalar. If others are meant, name "
-          "them, as "
-          "in `#pragma tuner verify {1}=3`; `only` after the value of a `scalar` makes results count for it alone",
-          problem_.scalars.size() == 1 ? "this value" : "these values", problem_.scalars.begin()->first);
+          "; tuner chose {}, as results are used for every value of a floating scalar.{} `only` after the value of a "
+          "`scalar` makes results count for it alone",
+          problem_.scalars.size() == 1 ? "this value" : "these values",
+          name == problem_.scalars.end()
+              ? ""
+              : fmt::format(" If others are meant, name them, as in `#pragma tuner verify {}=3`.", name->first));
+    }
   }
   return {};
 }
@@ -475,9 +485,9 @@ Argument ProblemBuffers::argument(const BoundArgument& bound, const Configuratio
   if (const auto at = size().choices.find(scalar.name); at != size().choices.end())
     return info(bound.type).is_floating ? number_argument(bound.type, number_of<double>(at->second).value_or(0))
                                         : recorded_number(bound.type, at->second);
-  return scalar_argument(scalar, bound.type, names, [&](const ScalarValue& value, const std::string& pointer) {
-    return address_of(value, pointer, reference);
-  });
+  return scalar_argument(
+      scalar, bound.type, names, problem_.scalars,
+      [&](const ScalarValue& value, const std::string& pointer) { return address_of(value, pointer, reference); });
 }
 
 std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,

@@ -134,10 +134,12 @@ std::vector<WeakComparison> ProblemBuffers::find_weak_comparisons() {
           "every expected number is what was there before; choose other inputs (`fill`) or scalars");
     }
     for (const ProblemBuffer& input : buffers_) {
-      const bool is_like = input.spec->is_input() && &input != &buffer && input.type == buffer.type &&
-                           input.count >= buffer.count && input.spec->components == buffer.spec->components;
-      if (!is_like || !input.is_read_only()) continue;
-      add(input.actual, "a copy of " + input.spec->name, "every expected number is the input's");
+      if (!input.spec->is_input() || &input == &buffer || !input.is_read_only()) continue;
+      const bool is_like =
+          input.type == buffer.type && input.count >= buffer.count && input.spec->components == buffer.spec->components;
+      if (is_like || (input.type != buffer.type && buffer.take_numbers_of(input)))
+        add(is_like ? input.actual : buffer.actual, "a copy of " + input.spec->name,
+            "every expected number is the input's");
     }
   }
   return all;

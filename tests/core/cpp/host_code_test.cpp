@@ -34,6 +34,34 @@ TEST(HostCode, IsFoundInAFileWhoseTextALineDirectiveBegins) {
       << "there are no such lines";
 }
 
+TEST(HostCode, IsASpecialisationForATypeThatIsMissing) {
+  const std::string used = "__global__ void k() { A<float> a; }\n";
+  const std::string primary = "template <class T> struct A;\n";
+  EXPECT_EQ(left(used + primary + "template <> struct A<@std::string> { int b; };\n"), used + primary + "\n");
+  EXPECT_EQ(left(used + primary + "@template <> struct A<std::string> { int b; };\n"), used + primary + "\n")
+      << "the compiler named the line alone";
+  EXPECT_EQ(left(used + primary + "template <class T>\n@struct A<mine<T>> {\n  int b;\n};\n"),
+            used + primary + "\n\n\n\n");
+}
+
+TEST(HostCode, IsAConstantMemberOfAMissingTypeInAClassThatAKernelUses) {
+  const std::string used = "__global__ void k() { A::n; }\n";
+  const std::string text = used + "struct A {\n  @static constexpr view name = 1;\n  static constexpr int n = 2;\n};\n";
+  EXPECT_EQ(left(text), "refused") << "a kernel may use it";
+  EXPECT_EQ(left(text, HostCode::Use::perhaps), used + "struct A {\n\nstatic constexpr int n = 2;\n};\n");
+  EXPECT_EQ(left(used + "struct A {\n  @static constexpr int f(view v);\n  static constexpr int f(int v);\n};\n",
+                 HostCode::Use::perhaps),
+            "refused")
+      << "a call would mean the other";
+}
+
+TEST(HostCode, IsNoSpecialisationThatAKernelCanName) {
+  const std::string used = "__global__ void k() { A<float> a; }\ntemplate <class T> struct A { int c; };\n";
+  EXPECT_EQ(left(used + "template <> struct A<float> { @file b; };\n"), "refused");
+  EXPECT_EQ(left(used + "@template <> struct A<float> { file b; };\n"), "refused");
+  EXPECT_EQ(left(used + "template <>\nstruct A<float> : @missing {\n  int b;\n};\n"), "refused");
+}
+
 /// The texts of "k.cu" and of "rows.inc", which it includes, without the host code that errors refuse at \p places.
 std::vector<std::string> left_with_rows(const std::string& text, const std::string& rows,
                                         const std::vector<CodePlace>& places) {

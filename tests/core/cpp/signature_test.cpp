@@ -75,6 +75,17 @@ TEST(Signatures, AreSeenBehindShiftsComparisonsAndAttributes) {
   EXPECT_EQ(found->arguments.size(), 1u);
 }
 
+TEST(Signatures, AreSeenBehindMacrosWithArguments) {
+  const auto name = [](std::string_view code, std::string_view kernel = "") {
+    const std::vector<Signature> all = find_signatures(code, kernel);
+    return all.size() == 1 ? all[0].name : "none";
+  };
+  EXPECT_EQ(name("__global__ BOUNDS(128, 2) void f(int n) {}"), "f");
+  EXPECT_EQ(name("__global__ void BOUNDS(128, 2) f(int n) {}", "f"), "f");
+  EXPECT_EQ(name("__global__ void f(int n) noexcept(sizeof(n)) {}"), "f");
+  EXPECT_EQ(name("__global__ void f(int n) LAST(2) {}", "f"), "f");
+}
+
 TEST(Signatures, TakeNoTemplateOfAnotherFunction) {
   EXPECT_TRUE(
       find_signature("template <class T> void g(T) {}\n__global__ void f(int n) {}")->template_parameters.empty());

@@ -68,6 +68,16 @@ TEST(VerifyProblems, AreMultiplesWhereTheConstraintsSaySo) {
   EXPECT_THAT(sizes(spec), ElementsAre("n=5120", "n=3072", "n=1024"));
 }
 
+TEST(VerifyProblems, AreMultiplesThatTheDefaultNeedsIfItIsTheReference) {
+  const KernelSpec spec = parse(
+      "#pragma tuner kernel k\n#pragma tuner size n = 4096\n#pragma tuner parameter block = 64 128\n"
+      "#pragma tuner constraint whole: n % block == 0\n#pragma tuner in x[n] : float\n#pragma tuner out y[n] : float\n"
+      "#pragma tuner grid n / block\n#pragma tuner block block\n#pragma tuner instantiate k\n"
+      "#pragma tuner arguments x, y, n\n#pragma tuner default block=64\n#pragma tuner reference default\n");
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4032", "n=4160", "n=3008", "n=64"));
+  EXPECT_THAT(fixed_sizes(spec, complete(spec, {}), DeviceLimits{}), ::testing::IsEmpty());
+}
+
 TEST(VerifyProblems, ChangeSizesTogetherThatAConstraintBinds) {
   const KernelSpec spec = kernel(
       "size rows cols = 64\nin x[rows * cols] : float\nout y[rows * cols] : float\narguments x, y, rows, "
@@ -157,6 +167,27 @@ TEST(VerifyProblems, HaveOtherValuesOfAScalarThatIsInfiniteOrComputedFromNoSize)
   EXPECT_THAT(tried("inf"), ElementsAre(-1, 0, 0.5, 1));
   EXPECT_THAT(tried("2 * 0.5"), ElementsAre(-1, 0, 0.5, 1));
   EXPECT_THAT(tried("0.5 * n"), ::testing::IsEmpty()) << "changes with the sizes";
+}
+
+const std::string kStruct =
+    kVector + "scalar p : { float a; int mode; float at[2]; float step; } = { 1, 7, { 2, 3 }, 1.0 / n }\n";
+
+TEST(VerifyProblems, HaveOtherFloatingNumbersOfAStruct) {
+  const KernelSpec spec = kernel(kStruct + "arguments x, y, p, n\nverify n=33 offset=1");
+  std::map<std::string, std::set<double>> tried;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+    for (const auto& [name, value] : one.scalars) tried[name].insert(value);
+  const auto all = ElementsAre(-1, 0, 0.5, 1);
+  EXPECT_THAT(tried, ElementsAre(::testing::Pair("p.a", all), ::testing::Pair("p.at[0]", all),
+                                 ::testing::Pair("p.at[1]", all)));
+}
+
+TEST(LimitsOfResults, NameTheFixedNumbersOfAStruct) {
+  KernelSpec spec = kernel(kStruct + "arguments x, y, p, n");
+  const auto limits = [&] { return limits_of_results(spec, complete(spec, {}), DeviceLimits{}); };
+  EXPECT_THAT(limits(), ElementsAre(HasSubstr("results are for p.mode=7 alone")));
+  spec.verification.reference[0].arguments = {"x", "y", "n"};
+  EXPECT_THAT(limits(), ElementsAre(HasSubstr("results are for p.a=1 p.mode=7 p.at[0]=2 p.at[1]=3 alone")));
 }
 
 TEST(VerifyProblems, AreForOneValueOfAnIntegerUnlessAVerifyLineNamesAnother) {

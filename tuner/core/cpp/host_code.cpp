@@ -79,6 +79,34 @@ bool is_whole(const Declaration& one) {
   return one.kind == Kind::type || (one.kind == Kind::function && one.body != npos);
 }
 
+/// The arguments of a specialisation, `std::vector<T>` of `template <class T> struct Traits<std::vector<T>> {`; nothing
+/// if \p one is none, or has a base.
+std::string_view specialised_for(std::string_view code, const Declaration& one) {
+  if (one.kind != Declaration::Kind::type || one.name.empty() || one.body == npos) return {};
+  const std::string_view head = code.substr(one.begin, one.body - one.begin);
+  const std::size_t close = trimmed(head).empty() ? npos : head.find_last_not_of(" \t\n");
+  if (close == npos || head[close] != '>') return {};
+  std::size_t open = close;
+  for (int depth = 0; open != npos; open = open == 0 ? npos : open - 1) {
+    depth += head[open] == '>' ? 1 : head[open] == '<' ? -1 : 0;
+    if (depth == 0) break;
+  }
+  if (open == npos || !trimmed(head.substr(0, open)).ends_with(one.name)) return {};
+  return head.substr(open + 1, close - open - 1);
+}
+
+/// Whether an error at \p at, or in its line, is in the arguments of the specialisation \p one. No kernel can name it
+/// then.
+bool is_in_arguments(std::string_view code, const Declaration& one, std::size_t at) {
+  const std::string_view arguments = specialised_for(code, one);
+  if (arguments.empty() || at >= one.body) return false;
+  const std::size_t line_end = std::min(code.find('\n', at), std::min(one.end, code.size()));
+  if (trimmed(code.substr(std::min(one.body + 1, line_end), line_end - std::min(one.body + 1, line_end))).empty())
+    return true;
+  const auto is_std = [](std::string_view word) { return word == "std"; };
+  return any_word(arguments, is_std) && !any_word(code.substr(one.body, line_end - one.body), is_std);
+}
+
 /// Whether \p at is between brackets of \p one.
 bool is_within(const Declaration& one, std::string_view code, std::size_t at) {
   return one.contains(at) && std::ranges::any_of(code.substr(one.begin, at - one.begin), is_opening);
@@ -122,7 +150,8 @@ void HostCode::find_fragments() {
 /// Follows the names that kernels use to all that these may mean. Host functions are not followed: kernels cannot call
 /// them.
 void HostCode::find_uses() {
-  device_words_ = {"__global__", "__device__", "constexpr", "consteval", "__constant__", "__shared__", "__managed__"};
+  device_words_ = {"__global__", "__device__",  "constexpr",  "consteval",      "__constant__",
+                   "__shared__", "__managed__", "C10_DEVICE", "C10_HOST_DEVICE"};
   std::multimap<std::string, std::string_view, std::less<>> macros, texts;
   for (const Source& source : sources_)
     for (const DirectiveLine& line : directives_of(source.code)) {
@@ -176,6 +205,18 @@ HostCode::Use HostCode::use_of(const Source& source, const Declaration& one) con
   return may_mean_another ? Use::certain : Use::perhaps;
 }
 
+/// Whether the member \p number is a constant that no other member of its type can stand for, and not marked for the
+/// device: without it, a kernel that uses it does not compile.
+bool HostCode::is_named_once(const Source& source, std::size_t number) const {
+  const Declaration& one = source.declarations[number];
+  if (one.name.empty() || !any_word(one.head, [](std::string_view word) { return word == "constexpr"; })) return false;
+  if (any_word(one.head, [](std::string_view word) { return word.starts_with("__") && word.ends_with("__"); }))
+    return false;
+  return std::ranges::count_if(source.declarations, [&](const Declaration& other) {
+           return other.around == one.around && other.name == one.name;
+         }) == 1;
+}
+
 /// The part to leave out because of an error at \p at in the declaration \p number of \p text.
 HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, std::size_t at) const {
   const Source& source = sources_[text];
@@ -184,6 +225,7 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   const Part body{text, one.body, one.end, true};
   const bool has_body = one.kind == Declaration::Kind::function && one.body != npos;
   if (one.around == npos) {
+    if (is_in_arguments(source.code, one, at) && !parts_.contains(whole)) return {Use::none, whole};
     const Use use = parts_.contains(whole) ? Use::certain : use_of(source, one);
     // A kernel may need the type of a host function, `decltype(f())`, but no body.
     const bool is_of_type = use == Use::perhaps && has_body && at >= one.body && !parts_.contains(body);
@@ -193,7 +235,8 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   const Use use = !is_used ? Use::none : is_of_device(source, one) ? Use::certain : Use::perhaps;
   if (has_body && at >= one.body && !parts_.contains(body) && !contains(words_of(one.head), "friend"))
     return {use == Use::perhaps ? Use::none : use, body};
-  if (has_no_place(one, source.code) && !parts_.contains(whole)) return {use, whole};
+  if (has_no_place(one, source.code) && !parts_.contains(whole))
+    return {use == Use::certain && is_named_once(source, number) ? Use::perhaps : use, whole};
   return member_choice(text, one.around, at);
 }
 

@@ -81,6 +81,7 @@ class HostCode {
   Use use_of(const Source& source, const Declaration& one) const;
   Choice choice_at(const CodePlace& place) const;
   Choice choice_around(std::size_t text) const;
+  bool is_named_once(const Source& source, std::size_t number) const;
   Choice member_choice(std::size_t text, std::size_t number, std::size_t at) const;
   Choice best_choice(const RefusedCode& error) const;
   void blank(const Part& part);

@@ -31,11 +31,22 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
 
 constexpr std::string_view kGlobal = "__global__";
 
+/// Whether other words and a bracket follow the brackets at \p open: they are a macro's, as in `BOUNDS(128, 2) void
+/// f(`.
+bool is_before_function(std::string_view text, std::size_t open) {
+  const std::size_t end = after_brackets(text, open);
+  if (end == npos) return false;
+  const std::string_view next = word_at(text, skip_space(text, end));
+  if (next.empty() || next == "noexcept" || next == "requires") return false;
+  const std::size_t then = text.find_first_of("(;{", end);
+  return then != npos && text[then] == '(';
+}
+
 /// The function of the `__global__` at \p global, if that is the head of one with the name \p kernel or if that is
 /// empty. Looks no further than the next `__global__` on either side, so that all heads together cost linear time.
 std::optional<Signature> signature_at(std::string_view text, std::size_t global, std::string_view kernel) {
   const std::string_view head_text = text.substr(0, text.find(kGlobal, global + kGlobal.size()));
-  // The name is the word before the first bracket. Brackets of attributes are skipped: `__launch_bounds__(…)`.
+  // The name is the word before the first bracket. Those of attributes and macros are skipped: `__launch_bounds__(…)`.
   std::size_t open = global;
   std::string_view name;
   for (;;) {
@@ -43,7 +54,8 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t global,
     if (open == npos || text[open] != '(') return std::nullopt;
     const std::string_view head = trimmed(text.substr(global, open - global));
     name = word_before(head, head.size());
-    if (!name.starts_with("__") || !name.ends_with("__")) break;
+    const bool is_attribute = name.starts_with("__") && name.ends_with("__");
+    if (!is_attribute && (name == kernel || !is_before_function(head_text, open))) break;
     open = after_brackets(head_text, open);
     if (open == npos) return std::nullopt;
   }

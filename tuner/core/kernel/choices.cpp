@@ -49,6 +49,10 @@ void complete_scalars(const KernelSpec& spec, ProblemSize& size) {
   for (const ScalarSpec& scalar : spec.scalars) {
     const auto at = size.choices.find(scalar.name);
     if (at == size.choices.end()) continue;
+    if (scalar.record)
+      throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "': '" + scalar.name +
+                                                   "' is a struct, which is not part of a problem: `tune check` says "
+                                                   "for which of its numbers results are");
     if (!is_part_of_problem(spec, scalar, size))
       throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "': results are for every value of '" +
                                                    scalar.name + "', so it is not part of a problem");

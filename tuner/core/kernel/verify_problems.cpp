@@ -110,10 +110,13 @@ class OwnChoice {
  public:
   OwnChoice(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits)
       : spec_(spec), limits_(limits), main_(size), free_(free_sizes(spec)), base_(smaller()) {
-    const Bindings fixed = bindings(spec, base_, limits);
+    const bool is_default = spec.reference_kind() == ReferenceKind::default_configuration;
+    const Bindings fixed =
+        is_default ? bindings(spec, base_, limits, reference_configuration(spec)) : bindings(spec, base_, limits);
     for (const Constraint& constraint : spec.space.constraints()) {
       const Names& names = constraint.predicate.names();
-      if (std::ranges::any_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; }))
+      if (!is_default &&
+          std::ranges::any_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; }))
         continue;
       conditions_.emplace_back(constraint.predicate, free_, fixed);
     }
@@ -170,7 +173,7 @@ class OwnChoice {
            (base_ == main_ ? kMostWithoutSmaller : kMostElements + kMostElements / 2);
   }
 
-  /// Whether \p size meets the constraints on sizes; fast.
+  /// Whether \p size meets the constraints on sizes, and the default's if that is the reference; fast.
   bool meets(const ProblemSize& size) const {
     std::vector<std::int64_t> values;
     for (const std::string& name : free_) values.push_back(size.sizes.at(name));
@@ -281,18 +284,54 @@ bool is_named(const KernelSpec& spec, const ScalarSpec& scalar) {
                              [&](const VerifySpec& problem) { return problem.scalars.contains(scalar.name); });
 }
 
-/// In problem i, scalar k has the value i + k, so that each has all values.
+/// A floating number by value of which tuner verifies several values.
+struct FreeNumber {
+  std::string name;  // as in VerifyProblem::scalars
+  double usual = 0;  // NaN if it is computed
+};
+
+/// Calls \p visit(field, i, value) with each number of the struct \p scalar that is no pointer.
+template <typename Visit>
+void for_each_number(const ScalarSpec& scalar, const Visit& visit) {
+  auto value = scalar.values.begin();
+  for (const RecordField& field : scalar.record->fields)
+    for (int i = 0; i < field.count; ++i, ++value)
+      if (field.pointer.empty()) visit(field, i, *value);
+}
+
+bool follows_sizes(const ScalarValue& value) { return value.computed && !value.computed->names().empty(); }
+
+/// Numbers that no `verify` line names.
+std::vector<FreeNumber> free_numbers(const KernelSpec& spec, const ProblemSize& size) {
+  std::vector<FreeNumber> all;
+  const auto add = [&](std::string name, const ScalarValue& value) {
+    if (!follows_sizes(value)) all.push_back({std::move(name), value.computed ? NAN : value.number});
+  };
+  for (const ScalarSpec& scalar : spec.scalars) {
+    if (scalar.record) {
+      for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue& value) {
+        if (!is_fixed(spec, scalar, field)) add(number_name(scalar, field, i), value);
+      });
+    } else if (!is_part_of_problem(spec, scalar, size) && !is_named(spec, scalar) &&
+               info(resolved_type(spec, size, scalar.type)).is_floating) {
+      add(scalar.name, scalar.values.front());
+    }
+  }
+  return all;
+}
+
+/// In problem i, number k has the value i + k, so that each has all values.
 void add_scalars(const KernelSpec& spec, const ProblemSize& size, const ProblemSize& place,
                  std::vector<VerifyProblem>& all) {
-  const std::vector<const ScalarSpec*> scalars = freely_chosen(spec, size);
-  if (scalars.empty()) return;
+  const std::vector<FreeNumber> numbers = free_numbers(spec, size);
+  if (numbers.empty()) return;
   for (std::size_t i = 0; i < std::size(kScalars); ++i) {
     VerifyProblem problem{place, 0, {}, Chosen::scalars};
     bool differs = false;
-    for (std::size_t k = 0; k < scalars.size(); ++k) {
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
       const double value = kScalars[(i + k) % std::size(kScalars)];
-      problem.scalars[scalars[k]->name] = value;
-      differs = differs || !(scalars[k]->values.front() == value);
+      problem.scalars[numbers[k].name] = value;
+      differs = differs || numbers[k].usual != value;
     }
     if (differs) all.insert(all.begin(), std::move(problem));
   }
@@ -320,24 +359,19 @@ bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const 
   return !is_named(spec, scalar) && !info(resolved_type(spec, size, scalar.type)).is_floating;
 }
 
+std::string number_name(const ScalarSpec& scalar, const RecordField& field, int i) {
+  return scalar.name + '.' + field.name + (field.count > 1 ? '[' + std::to_string(i) + ']' : "");
+}
+
+bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field) {
+  return scalar.only || !info(field.type).is_floating || !reference_takes(spec, scalar);
+}
+
 bool chooses_sizes(const KernelSpec& spec) {
   return std::ranges::all_of(spec.verification.problems, [](const VerifySpec& one) { return one.sizes.empty(); });
 }
 
-bool chooses_problems(const KernelSpec& spec) {
-  return chooses_sizes(spec) || std::ranges::any_of(spec.scalars, [](const ScalarSpec& one) { return !one.record; });
-}
-
-std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size) {
-  std::vector<const ScalarSpec*> all;
-  for (const ScalarSpec& scalar : spec.scalars) {
-    const std::optional<Expression>& computed = scalar.values.front().computed;
-    if (scalar.record || (computed && !computed->names().empty())) continue;  // it changes with the sizes
-    if (is_part_of_problem(spec, scalar, size) || is_named(spec, scalar)) continue;
-    if (info(resolved_type(spec, size, scalar.type)).is_floating) all.push_back(&scalar);
-  }
-  return all;
-}
+bool chooses_problems(const KernelSpec& spec) { return chooses_sizes(spec) || !spec.scalars.empty(); }
 
 std::size_t elements_of(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) try {
   const Bindings names = bindings(spec, size, limits);
@@ -374,7 +408,7 @@ std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const Problem
     const std::vector<VerifyProblem> own = choice.all();
     all.insert(all.end(), own.begin(), own.end());
     add_scalars(spec, size, choice.base(), all);
-  } else if (!freely_chosen(spec, size).empty()) {
+  } else if (!free_numbers(spec, size).empty()) {
     add_scalars(spec, size, place_for_scalars(spec, limits, all, OwnChoice(spec, size, limits).base()), all);
   }
   return all;
@@ -404,13 +438,19 @@ std::vector<std::string> fixed_sizes(const KernelSpec& spec, const ProblemSize& 
 std::vector<std::string> limits_of_results(const KernelSpec& spec, const ProblemSize& size,
                                            const DeviceLimits& limits) {
   std::vector<std::string> all;
-  std::string sizes, scalars;
+  std::string sizes, scalars, numbers;
   const auto add = [](std::string& text, const std::string& name, const std::string& value) {
     text += (text.empty() ? "" : " ") + name + '=' + value;
   };
   for (const std::string& name : fixed_sizes(spec, size, limits)) add(sizes, name, std::to_string(size.sizes.at(name)));
   for (const ScalarSpec& scalar : spec.scalars) {
-    if (scalar.only || !is_part_of_problem(spec, scalar, size)) continue;
+    if (scalar.only) continue;
+    if (scalar.record)
+      for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue& value) {
+        if (is_fixed(spec, scalar, field) && !follows_sizes(value))
+          add(numbers, number_name(scalar, field, i), scalar_text(value.number));
+      });
+    if (!is_part_of_problem(spec, scalar, size)) continue;
     const auto given = size.choices.find(scalar.name);
     const ScalarValue& usual = scalar.values.front();
     add(scalars, scalar.name,
@@ -428,6 +468,10 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
   if (!scalars.empty())
     all.push_back("results are for " + scalars + " alone" + other_values +
                   ". Name further values with `verify`, or write `only` after the value if you mean it");
+  if (!numbers.empty())
+    all.push_back("results are for " + numbers +
+                  " alone. A call whose struct has another value gets the default configuration. Pass such a number "
+                  "as an argument of its own if it needs results, or write `only` after the struct if you mean it");
   return all;
 }
 

@@ -16,12 +16,13 @@
 namespace tuner {
 
 struct KernelSpec;
+struct RecordField;
 struct ScalarSpec;
 
 struct VerifyProblem {
   ProblemSize size;
   std::int64_t offset = 0;                     ///< VerifySpec::offset
-  std::map<std::string, double> scalars = {};  ///< instead of the values in the kernel file
+  std::map<std::string, double> scalars = {};  ///< instead of the values in the kernel file; of structs: number_name()
   enum class Chosen { by_file, size, offset, scalars };
   Chosen chosen = Chosen::by_file;  ///< if not by the file: what differs from the tuned problem
 
@@ -35,12 +36,15 @@ std::string scalar_text(float number);
 
 /// Whether results of \p spec are for one value of \p scalar alone. Its line ends with `only`, or the reference does
 /// not take it, or it is an integer or `bool` and no `verify` line names another value. A problem then names any other
-/// value among its choices.
+/// value among its choices. A struct is never part of a problem.
 bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const ProblemSize& size);
 /// Whether \p size has another value of a scalar than the kernel file.
 bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size);
-/// The scalars that a `verify` line does not name, and of which tuner verifies several values: floating numbers.
-std::vector<const ScalarSpec*> freely_chosen(const KernelSpec& spec, const ProblemSize& size);
+/// Number \p i of \p field in the struct \p scalar: `p.scale`, `p.at[2]`.
+std::string number_name(const ScalarSpec& scalar, const RecordField& field, int i);
+/// Whether results of \p spec are for one value of \p field of the struct \p scalar alone: it is an integer, or the
+/// reference does not take the struct, or its line ends with `only`.
+bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field);
 /// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
 bool chooses_sizes(const KernelSpec& spec);
 

@@ -72,9 +72,10 @@ void ScalarKeys::read_struct(const KernelSpec& spec, const Choices& choices, std
   auto value = spec.scalars[number].values.begin();
   for (const RecordField& field : spec.scalars[number].record->fields) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(field.count); ++i, ++value) {
-      if (info(field.type).is_floating || !field.pointer.empty()) continue;
+      if (!field.pointer.empty() || !is_fixed(spec, spec.scalars[number], field)) continue;
       Scalar scalar;
       scalar.number = number;
+      scalar.also_floating = true;
       scalar.offset = field.offset + i * info(field.type).bytes;
       scalar.type = field.type;
       add(std::move(scalar), *value, spec, choices);

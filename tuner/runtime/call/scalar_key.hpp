@@ -1,6 +1,6 @@
 #pragma once
 /// The part of a plan's key that comes from scalars: results of integers, and of scalars whose line ends with `only`,
-/// are for one value. Results of structs are for the integers in the kernel file.
+/// are for one value. Results of structs are for the integers in the kernel file, see is_fixed().
 
 #include <array>
 #include <atomic>
@@ -26,7 +26,7 @@ class ScalarKeys {
   ScalarKeys(const KernelSpec& spec, const Choices& choices);
 
   /// 0 if all such scalars of \p call have the values in the kernel file, else a number for their values. After
-  /// kMostValues different ones, all further ones are kOtherScalars, as is a struct with other integers.
+  /// kMostValues different ones, all further ones are kOtherScalars, as is a struct with other numbers of this kind.
   std::uint64_t of(const Call& call) { return scalars_.empty() ? 0 : of_values(call); }
 
   static constexpr std::size_t kMostValues = 64;
@@ -34,7 +34,7 @@ class ScalarKeys {
  private:
   struct Scalar {
     std::size_t number = 0;             // which of the call's arguments that are not pointers
-    std::optional<std::size_t> offset;  // of an integer in a struct
+    std::optional<std::size_t> offset;  // of a number in a struct
     ElementType type{};
     bool also_floating = false;              // also if its type is a floating one
     std::optional<std::size_t> pointer;      // which of the call's pointers decides the type

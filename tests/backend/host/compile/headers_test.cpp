@@ -172,6 +172,21 @@ __global__ void k(int* out) {
   EXPECT_THAT(seen(31), ElementsAre(1615, 176, 713, 306, 29 + 3100));
 }
 
+TEST(HostHeaders, NumberTheTilesOfATileWithinIt) {
+  const std::vector<int> out = outputs<int>(64, R"(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* out) {
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const cg::thread_block_tile<8> part = cg::tiled_partition<8>(warp);
+  out[threadIdx.x] = 100 * warp.meta_group_size() + 10 * part.meta_group_size() + part.meta_group_rank();
+})",
+                                            "k", shape(1, 64));
+  EXPECT_EQ(out[0], 240);
+  EXPECT_EQ(out[31], 243);
+  EXPECT_EQ(out[40], 241);
+}
+
 TEST(HostHeaders, GiveAtomicReferencesAndSmallFunctionsOfCudasOwnLibrary) {
   const std::vector<float> out = outputs<float>(4, R"(
 #include <cuda/atomic>

@@ -92,8 +92,17 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-/// N consecutive threads, N a power of two up to a warp.
 template <unsigned N, typename Parent = void>
+class thread_block_tile;
+
+/// 0 for groups that are no tiles.
+template <typename Group>
+inline constexpr unsigned tile_threads = 0;
+template <unsigned N, typename Parent>
+inline constexpr unsigned tile_threads<thread_block_tile<N, Parent>> = N;
+
+/// N consecutive threads, N a power of two up to a warp.
+template <unsigned N, typename Parent>
 class thread_block_tile {
   static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
@@ -101,12 +110,17 @@ class thread_block_tile {
   thread_block_tile() = default;
   /// A tile of a block is also a tile without a parent: `thread_block_tile<32> tile = tiled_partition<32>(block)`.
   template <typename Other>
-  thread_block_tile(const thread_block_tile<N, Other>&) {}
+  thread_block_tile(const thread_block_tile<N, Other>& other) : parent_(other.parent_) {}
   static constexpr unsigned size() { return N; }
   static constexpr unsigned num_threads() { return N; }
   static unsigned thread_rank() { return tuner_host::lane() & (N - 1); }
-  static unsigned meta_group_rank() { return tuner_host::context.thread->linear / N; }
-  static unsigned meta_group_size() { return (tuner_host::context.block->threads + N - 1) / N; }
+  unsigned meta_group_rank() const {
+    const unsigned thread = tuner_host::context.thread->linear;
+    return (parent_ > 0 ? thread % parent_ : thread) / N;
+  }
+  unsigned meta_group_size() const {
+    return ((parent_ > 0 ? parent_ : tuner_host::context.block->threads) + N - 1) / N;
+  }
   static void sync(TUNER_HOST_SITE) { ::__syncwarp(mask(), file, line); }
   template <typename T>
   static T shfl(T value, int source, TUNER_HOST_SITE) {
@@ -140,8 +154,12 @@ class thread_block_tile {
 
  private:
   friend struct tuner_partition;
+  template <unsigned, typename>
+  friend class thread_block_tile;
   static unsigned first() { return tuner_host::lane() & ~(N - 1); }
   static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << (N % 32)) - 1u) << first(); }
+
+  unsigned parent_ = tile_threads<Parent>;  // threads of the tile of which this is a part; 0: a part of the block
 };
 
 template <unsigned N, typename Parent>
