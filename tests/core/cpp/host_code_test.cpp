@@ -44,6 +44,14 @@ TEST(HostCode, IsASpecialisationForATypeThatIsMissing) {
             used + primary + "\n\n\n\n");
 }
 
+TEST(HostCode, IsAVariableWithTheAddressOfAFunctionThatHasNoBody) {
+  const std::string text = "void f(int);\nstatic void (*table[])(int) = {g, f};\nvoid (*used)(int) = f;\n";
+  HostCode code({{"k.cu", text + "__global__ void k() { used(1); }\n"}}, {"k"});
+  EXPECT_TRUE(code.leave_out({RefusedCode{{}, {}, "f"}}, HostCode::Use::none));
+  EXPECT_THAT(code.summary(), ElementsAre("k.cu:2: static void (*table[])(int) = {g, f}"));
+  EXPECT_FALSE(code.leave_out({RefusedCode{{}, {}, "f"}}, HostCode::Use::none));
+}
+
 TEST(HostCode, IsAConstantMemberOfAMissingTypeInAClassThatAKernelUses) {
   const std::string used = "__global__ void k() { A::n; }\n";
   const std::string text = used + "struct A {\n  @static constexpr view name = 1;\n  static constexpr int n = 2;\n};\n";

@@ -282,10 +282,26 @@ HostCode::Choice HostCode::best_choice(const RefusedCode& error) const {
   return own.use < best.use || best.use == Use::perhaps ? own.use == Use::certain ? best : own : best;
 }
 
+/// The variables that no kernel uses and whose text names \p function.
+std::set<HostCode::Part> HostCode::variables_with(std::string_view function) const {
+  std::set<Part> all;
+  for (std::size_t text = 0; text < sources_.size(); ++text)
+    for (const Declaration& one : sources_[text].declarations) {
+      const Part whole{text, one.begin, one.end};
+      if (one.kind == Declaration::Kind::other && one.around == npos && !parts_.contains(whole) &&
+          use_of(sources_[text], one) == Use::none && has_word(text_of(sources_[text].code, one), function))
+        all.insert(whole);
+    }
+  return all;
+}
+
 bool HostCode::leave_out(const std::vector<RefusedCode>& errors, Use most) {
   std::set<Part> parts;
   for (const RefusedCode& error : errors)
-    if (const Choice choice = best_choice(error); choice.part && choice.use <= most) parts.insert(*choice.part);
+    if (!error.function.empty())
+      parts.merge(variables_with(error.function));
+    else if (const Choice choice = best_choice(error); choice.part && choice.use <= most)
+      parts.insert(*choice.part);
   leave_out(parts);
   return !parts.empty();
 }

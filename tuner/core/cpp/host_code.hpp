@@ -20,6 +20,7 @@ namespace tuner {
 struct RefusedCode {
   CodePlace place;
   std::vector<CodePlace> instantiated_at = {};  ///< innermost first
+  std::string function = {};  ///< instead of a place: a function without a body, whose address a variable has
 };
 
 class HostCode {
@@ -84,6 +85,7 @@ class HostCode {
   bool is_named_once(const Source& source, std::size_t number) const;
   Choice member_choice(std::size_t text, std::size_t number, std::size_t at) const;
   Choice best_choice(const RefusedCode& error) const;
+  std::set<Part> variables_with(std::string_view function) const;
   void blank(const Part& part);
 
   std::vector<IncludedFile> left_;

@@ -108,6 +108,15 @@ TEST(CompileLog, NamesThePlacesThatInstantiateRefusedCodeAlsoAfterNotes) {
   EXPECT_EQ(refused[0].instantiated_at[0].line, 33);
 }
 
+TEST(CompileLog, NamesAFunctionWithoutABodyWhoseAddressIsTaken) {
+  const auto refused = refused_code(
+      "ptxas fatal   : Cannot take address of function '_ZN1G2onEv'\nptxas fatal   : Cannot take address of function "
+      "'plain'\nptxas fatal   : Unresolved extern function 'other'\n");
+  ASSERT_EQ(refused.size(), 2U);
+  EXPECT_EQ(refused[0].function, "on");
+  EXPECT_EQ(refused[1].function, "plain");
+}
+
 TEST(CompileLog, KeepsWarningsAndDropsResourceLines) {
   EXPECT_EQ(without_resource_lines(kCuda13),
             "mine.cu(5): warning #177-D: variable \"u\" was declared but never referenced\n  int u;");

@@ -70,6 +70,7 @@ constexpr const char* kHostCode[] = {
     "#include <string>\nauto name = [](int x) { return std::to_string(x); };\nauto s = name(3);",
     "#define CHECK(call) do { if ((call) != cudaSuccess) exit(1); } while (0)\nvoid f() { CHECK(cudaDeviceReset()); }",
     "#define GETTER(n) int get_##n() { return host_table[n]; }\nGETTER(1)\nGETTER(2)",
+    "void mine(int);\nstatic void (*steps[])(int) = {mine};\nvoid run() { steps[0](1); }",
     "#define TEST(a, b) static void a##_##b()\nTEST(one, two) { EXPECT_EQ(host(), 1); }",
     "void f() {\n#ifdef NEVER\n  if (1) {\n#else\n  if (undefined_of_host) {\n#endif\n  }\n}",
     "#include <omp.h>\nvoid f(int n) {\n#pragma omp parallel for\n  for (int i = 0; i < n; ++i) "

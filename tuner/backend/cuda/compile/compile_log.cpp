@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cctype>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <utility>
+
+#include <cxxabi.h>
 
 #include <tuner/core/cpp/scanner.hpp>
 #include <tuner/core/values/characters.hpp>
@@ -84,6 +88,19 @@ std::string_view chips_with(std::string_view line) {
   return {};
 }
 
+/// The name of the function of which ptxas says in \p line that it cannot take the address; empty for other lines.
+std::string addressed_function(std::string_view line) {
+  constexpr std::string_view kRefusal = "Cannot take address of function '";
+  const std::size_t at = line.starts_with("ptxas fatal") ? line.find(kRefusal) : std::string_view::npos;
+  if (at == std::string_view::npos) return {};
+  const std::string symbol(word_at(line, at + kRefusal.size()));
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                     std::free);
+  const std::string_view name = status == 0 ? std::string_view(plain.get()) : symbol;
+  return std::string(word_before(name, std::min(name.find_first_of("(<"), name.size())));
+}
+
 }  // namespace
 
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log) {
@@ -153,7 +170,10 @@ std::vector<RefusedCode> refused_code(std::string_view log) {
   bool is_error = false;  // whether the current diagnostic is one
   while (!log.empty()) {
     const std::string_view line = take_line(log);
-    if (auto place = place_of_diagnostic(line)) {
+    if (std::string function = addressed_function(line); !function.empty()) {
+      all.push_back({{}, {}, std::move(function)});
+      is_error = false;
+    } else if (auto place = place_of_diagnostic(line)) {
       if (contains(line, "): note ")) continue;  // it belongs to the error before it
       is_error = contains(line, "error: ");
       if (!is_error) continue;

@@ -91,7 +91,7 @@ bool are_in(const std::vector<IncludedFile>& texts, const std::vector<RefusedCod
   std::set<std::filesystem::path> paths;
   for (const IncludedFile& one : texts) paths.insert(std::filesystem::path(one.path).lexically_normal());
   return std::ranges::all_of(errors, [&](const RefusedCode& error) {
-    return paths.contains(std::filesystem::path(error.place.file).lexically_normal());
+    return !error.function.empty() || paths.contains(std::filesystem::path(error.place.file).lexically_normal());
   });
 }
 
@@ -108,7 +108,8 @@ bool come_again(const CompileRequest& request, const std::vector<IncludedFile>& 
     in_headers = true;
   }
   return std::ranges::any_of(errors, [&](const RefusedCode& error) {
-    return error.instantiated_at.empty() && !(in_headers && error.place.file == texts.front().path);
+    return error.function.empty() && error.instantiated_at.empty() &&
+           !(in_headers && error.place.file == texts.front().path);
   });
 }
 
