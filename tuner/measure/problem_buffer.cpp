@@ -9,6 +9,7 @@
 
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/error.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 
 namespace tuner {
 namespace {

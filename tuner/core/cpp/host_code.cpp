@@ -79,32 +79,18 @@ bool is_whole(const Declaration& one) {
   return one.kind == Kind::type || (one.kind == Kind::function && one.body != npos);
 }
 
-/// The arguments of a specialisation, `std::vector<T>` of `template <class T> struct Traits<std::vector<T>> {`; nothing
-/// if \p one is none, or has a base.
-std::string_view specialised_for(std::string_view code, const Declaration& one) {
-  if (one.kind != Declaration::Kind::type || one.name.empty() || one.body == npos) return {};
-  const std::string_view head = code.substr(one.begin, one.body - one.begin);
-  const std::size_t close = trimmed(head).empty() ? npos : head.find_last_not_of(" \t\n");
-  if (close == npos || head[close] != '>') return {};
-  std::size_t open = close;
-  for (int depth = 0; open != npos; open = open == 0 ? npos : open - 1) {
-    depth += head[open] == '>' ? 1 : head[open] == '<' ? -1 : 0;
-    if (depth == 0) break;
-  }
-  if (open == npos || !trimmed(head.substr(0, open)).ends_with(one.name)) return {};
-  return head.substr(open + 1, close - open - 1);
-}
-
-/// Whether an error at \p at, or in its line, is in the arguments of the specialisation \p one. No kernel can name it
-/// then.
+/// Whether \p at is in the arguments of the specialisation \p one: in `std::vector<T>` of `struct
+/// Traits<std::vector<T>>`. If they are refused, no kernel can name it.
 bool is_in_arguments(std::string_view code, const Declaration& one, std::size_t at) {
-  const std::string_view arguments = specialised_for(code, one);
-  if (arguments.empty() || at >= one.body) return false;
-  const std::size_t line_end = std::min(code.find('\n', at), std::min(one.end, code.size()));
-  if (trimmed(code.substr(std::min(one.body + 1, line_end), line_end - std::min(one.body + 1, line_end))).empty())
-    return true;
-  const auto is_std = [](std::string_view word) { return word == "std"; };
-  return any_word(arguments, is_std) && !any_word(code.substr(one.body, line_end - one.body), is_std);
+  if (one.kind != Declaration::Kind::type || one.name.empty()) return false;
+  for (std::size_t name = find_word(code, one.name, one.begin); name < at;
+       name = find_word(code, one.name, name + one.name.size())) {
+    const std::size_t open = skip_space(code, name + one.name.size());
+    if (open >= at || code[open] != '<') continue;
+    const std::size_t end = after_angles(code, open);
+    return end != npos && at < end && end <= one.body;
+  }
+  return false;
 }
 
 /// Whether \p at is between brackets of \p one.
