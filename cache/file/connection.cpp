@@ -235,7 +235,8 @@ std::string explain(const SQLite::Exception& error, const fs::path& file, bool t
       return "work on it took far longer than on any sound file of its size";
     case SQLITE_IOERR:
       if (no_free_descriptor() || lock_lacked_descriptor()) return kNoDescriptor;
-      return fmt::format("input/output error ({}){}", error.getErrorStr(), file_size_limit());
+      return fmt::format("input/output error ({}){}", error.getErrorStr(),
+                         error.getExtendedErrorCode() == SQLITE_IOERR_WRITE ? file_size_limit() : "");
     default:
       return error.what();
   }

@@ -491,6 +491,7 @@ TEST(FirstFile, PutsTheBlockIntoEveryRoundedQuotientOfALaunch) {
               HasSubstr("max(1, (width + (block_x - 1)) / block_x), max(1, (height + (block_y - 1)) / block_y)\n"));
   EXPECT_THAT(of_block("(w + 63) / 64, (h + 1) / 2", "64, 2"), HasSubstr("(height + (block_y - 1)) / block_y"));
   EXPECT_THAT(of_block("(w + 63) / 64, (h + 4 - 1) / 4", "64, 4"), HasSubstr("(height + block_y - 1) / block_y"));
+  EXPECT_THAT(of_block("(w + 63) / 64, (h / 2 + 1) / 2", "64, 2"), HasSubstr("(height / 2 + (block_y - 1)) / block_y"));
 }
 
 TEST(FirstFile, SaysWhatItGuessedOfALaunch) {

@@ -81,6 +81,12 @@ TUNER_UNARY(square, T, a * a)
 /// The types and macros of the library that programs name beside and in their kernels; empty for other headers.
 /// PyTorch's types come by using-directives, so that the author's types in the same namespaces hide them.
 inline std::string_view program_header_text(std::string_view name) {
+  if (name == "ATen/cuda/detail/KernelUtils.h")  // the body of its loop may change i
+    return "#pragma once\n#include <ATen/ATen.h>\n#define CUDA_KERNEL_LOOP_TYPE(i, n, type) \\\n"
+           "  long long __tuner_at = (long long)blockIdx.x * blockDim.x + threadIdx.x; \\\n"
+           "  for (type i = __tuner_at; __tuner_at < (n); \\\n"
+           "       __tuner_at += (long long)blockDim.x * gridDim.x, i = __tuner_at)\n"
+           "#define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)\n";
   for (const std::string_view folder : {"ATen/", "THC/", "c10/", "torch/"})
     if (name.starts_with(folder))
       return "#ifndef TUNER_TORCH\n#define TUNER_TORCH\n"
@@ -95,10 +101,7 @@ inline std::string_view program_header_text(std::string_view name) {
              "#define C10_LAUNCH_BOUNDS_1(threads) __launch_bounds__(threads)\n"
              "#define C10_LAUNCH_BOUNDS_2(threads, blocks) __launch_bounds__(threads, blocks)\n"
              "#define C10_ALWAYS_INLINE __forceinline__\n#define C10_RESTRICT __restrict__\n#define C10_WARP_SIZE 32\n"
-             "#define C10_LIKELY(test) (test)\n#define C10_UNLIKELY(test) (test)\n"
-             "#define CUDA_KERNEL_LOOP_TYPE(i, n, type) \\\n"
-             "  for (type i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)\n"
-             "#define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)\n#endif\n";
+             "#define C10_LIKELY(test) (test)\n#define C10_UNLIKELY(test) (test)\n#endif\n";
   if (name.starts_with("cublas"))  // its own headers bring half
     return "#pragma once\n#if (defined(TUNER_HOST) || defined(__TUNER_NVCC)) && __has_include(<cuda_fp16.h>)\n"
            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#endif\ntypedef struct cublasContext* cublasHandle_t;\n"

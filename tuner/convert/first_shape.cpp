@@ -110,6 +110,13 @@ bool is_ceil_div(std::string_view code, std::string_view name) {
   return false;
 }
 
+/// Whether \p text ends in `+ 7) /` or `+ 8 - 1) /`, for a \p divisor of 8.
+bool rounds_up(std::string_view text, std::int64_t divisor) {
+  std::string compact(text);
+  std::erase_if(compact, is_space);
+  return compact.ends_with(fmt::format("+{})/", divisor - 1)) || compact.ends_with(fmt::format("+{}-1)/", divisor));
+}
+
 /// The 8 of `) / 8`, if \p text begins so.
 std::optional<std::int64_t> divisor_after_bracket(std::string_view text) {
   for (const char c : {')', '/'}) {
@@ -302,7 +309,7 @@ std::optional<std::string> FirstShape::block_for_number(std::string_view number,
   const auto value = number_of<std::int64_t>(number);
   if (!value) return std::nullopt;
   if (axis < block_.size() && literals_.at(axis)) {
-    if (before.ends_with('/') && literals_.at(axis) == value) return block_[axis];
+    if (before.ends_with('/') && literals_.at(axis) == value && rounds_up(before, *value)) return block_[axis];
     if (before.ends_with('+') && *literals_.at(axis) - 1 == *value &&
         divisor_after_bracket(after) == literals_.at(axis))
       return '(' + block_[axis] + " - 1)";

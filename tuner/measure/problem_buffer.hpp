@@ -110,7 +110,7 @@ struct ProblemBuffer {
   /// if the last one or one of some others differs by more than the tolerance.
   bool repeat_expected() const;
   /// Fills `actual` with the numbers of \p input, which may have another type. Does nothing and returns false if one of
-  /// some differs by more than the tolerance from the expected one, or if a number does not fit.
+  /// some differs by more than the tolerance from the expected one, a number does not fit, or there are many.
   bool take_numbers_of(const ProblemBuffer& input) const;
   /// Chooses a poison that differs from each expected element; returns false if there is none.
   bool choose_poison();

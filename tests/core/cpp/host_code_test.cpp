@@ -35,10 +35,24 @@ TEST(HostCode, IsFoundInAFileWhoseTextALineDirectiveBegins) {
 }
 
 TEST(HostCode, IsASpecialisationForATypeThatIsMissing) {
+  const std::string used = "__global__ void k() { A<float> a; }\ntemplate <class T> struct A;\n";
+  const std::string others =
+      "template <> struct A<float> { int b; };\ntemplate <class T> struct A<@mine<T>> : A<T> {};\n";
+  const std::string text = used + "template <> struct A<@std::string> { int b; };\n" + others;
+  EXPECT_EQ(left(text), "refused") << "names of nvcc may make it known";
+  EXPECT_EQ(left(text, HostCode::Use::perhaps), used + "\ntemplate <> struct A<float> { int b; };\n\n");
+}
+
+TEST(HostCode, IsNoSpecialisationWithoutWhichAKernelMeansAnother) {
   const std::string used = "__global__ void k() { A<float> a; }\n";
   const std::string primary = "template <class T> struct A;\n";
-  EXPECT_EQ(left(used + primary + "template <> struct A<@std::string> { int b; };\n"), used + primary + "\n");
-  EXPECT_EQ(left(used + primary + "template <class T> struct A<@mine<T>> : A<T> { int b; };\n"), used + primary + "\n");
+  for (const char* const text :
+       {"template <class T> struct A { int c; };\ntemplate <> struct A<@real> { int b; };\n",
+        "template <class T> struct A;\ntemplate <class T> struct A<T*> {};\ntemplate <> struct A<@real> { int b; };\n",
+        "template <class T> struct A;\ntemplate <> struct A<float> { @file b; };\n",
+        "template <class T> struct A;\ntemplate <> struct A<float> : @missing { int b; };\n",
+        "template <class T> struct A;\ntemplate <> struct A<float> : A<@missing> { int b; };\n"})
+    EXPECT_EQ(left(used + text, HostCode::Use::perhaps), "refused") << text;
 }
 
 TEST(HostCode, IsAVariableWithTheAddressOfAFunctionThatHasNoBody) {
@@ -49,23 +63,15 @@ TEST(HostCode, IsAVariableWithTheAddressOfAFunctionThatHasNoBody) {
   EXPECT_FALSE(code.leave_out({RefusedCode{{}, {}, "f"}}, HostCode::Use::none));
 }
 
-TEST(HostCode, IsAConstantMemberOfAMissingTypeInAClassThatAKernelUses) {
+TEST(HostCode, IsAConstantOfAMissingTypeThatOnlyTheHostNames) {
   const std::string used = "__global__ void k() { A::n; }\n";
-  const std::string text = used + "struct A {\n  @static constexpr view name = 1;\n  static constexpr int n = 2;\n};\n";
-  EXPECT_EQ(left(text), "refused") << "a kernel may use it";
-  EXPECT_EQ(left(text, HostCode::Use::perhaps), used + "struct A {\n\nstatic constexpr int n = 2;\n};\n");
-  EXPECT_EQ(left(used + "struct A {\n  @static constexpr int f(view v);\n  static constexpr int f(int v);\n};\n",
-                 HostCode::Use::perhaps),
-            "refused")
-      << "a call would mean the other";
-}
-
-TEST(HostCode, IsNoSpecialisationThatAKernelCanName) {
-  const std::string used = "__global__ void k() { A<float> a; }\ntemplate <class T> struct A { int c; };\n";
-  EXPECT_EQ(left(used + "template <> struct A<float> { @file b; };\n"), "refused");
-  EXPECT_EQ(left(used + "@template <> struct A<float> { file b; };\n"), "refused");
-  EXPECT_EQ(left(used + "template <> struct A<float> : @missing { int b; };\n"), "refused");
-  EXPECT_EQ(left(used + "template <class T> struct A<T*> : A<@missing> { int b; };\n"), "refused");
+  const std::string member = "struct A {\n  @static constexpr view name = 1;\n  static constexpr int n = 2;\n};\n";
+  const std::string left_over = used + "struct A {\n\nstatic constexpr int n = 2;\n};\n";
+  EXPECT_EQ(left(used + member), "refused") << "a kernel may use it";
+  EXPECT_EQ(left(used + member, HostCode::Use::perhaps), left_over);
+  EXPECT_EQ(left(used + member + "void f() { print(A::name); }\n", HostCode::Use::perhaps),
+            left_over + "void f() { print(A::name); }\n");
+  EXPECT_EQ(left(used + member + "struct B : A { int a[name]; };\n", HostCode::Use::perhaps), "refused");
 }
 
 /// The texts of "k.cu" and of "rows.inc", which it includes, without the host code that errors refuse at \p places.

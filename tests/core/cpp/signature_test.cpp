@@ -84,6 +84,7 @@ TEST(Signatures, AreSeenBehindMacrosWithArguments) {
   EXPECT_EQ(name("__global__ void BOUNDS(128, 2) f(int n) {}", "f"), "f");
   EXPECT_EQ(name("__global__ void f(int n) noexcept(sizeof(n)) {}"), "f");
   EXPECT_EQ(name("__global__ void f(int n) LAST(2) {}", "f"), "f");
+  EXPECT_EQ(name("__global__ void f(int n) LAST(2) {}"), "f");
 }
 
 TEST(Signatures, TakeNoTemplateOfAnotherFunction) {

@@ -119,6 +119,15 @@ TEST(FixedSizes, AreThoseOfWhichNoOtherValueCanBeVerified) {
   EXPECT_THAT(fixed("constraint one: n == 4096"), ::testing::IsEmpty()) << "calls with others are refused";
 }
 
+TEST(FixedSizes, AreThoseThatOnlyTheDefaultOfWhichTheReferenceIsMadePins) {
+  const KernelSpec spec = parse(
+      "#pragma tuner kernel k\n#pragma tuner size n = 4096\n#pragma tuner parameter any = 0 1\n"
+      "#pragma tuner constraint whole: any == 1 || n == 4096\n#pragma tuner in x[n] : float\n"
+      "#pragma tuner out y[n] : float\n#pragma tuner grid 1\n#pragma tuner block 32\n#pragma tuner instantiate k\n"
+      "#pragma tuner arguments x, y, n\n#pragma tuner default any=0\n#pragma tuner reference default\n");
+  EXPECT_THAT(fixed_sizes(spec, complete(spec, {}), DeviceLimits{}), ElementsAre("n"));
+}
+
 TEST(LimitsOfResults, NameSizesAndScalarsWithTheirValues) {
   const auto limits = [](const std::string& lines, const ProblemSize& size = {}) {
     const KernelSpec spec = kernel(kVector + lines);
@@ -180,6 +189,28 @@ TEST(VerifyProblems, HaveOtherFloatingNumbersOfAStruct) {
   const auto all = ElementsAre(-1, 0, 0.5, 1);
   EXPECT_THAT(tried, ElementsAre(::testing::Pair("p.a", all), ::testing::Pair("p.at[0]", all),
                                  ::testing::Pair("p.at[1]", all)));
+}
+
+TEST(VerifyProblems, HaveOneWithoutZerosAndNegativeNumbersWhereFourAreFree) {
+  const KernelSpec spec =
+      kernel(kVector + "scalar p : { float a[4]; } = { 2, 3, 4, 5 }\narguments x, y, p, n\nverify n=33");
+  std::size_t positive = 0;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+    positive += one.chosen == Chosen::scalars &&
+                std::ranges::all_of(one.scalars, [](const auto& number) { return number.second > 0; });
+  EXPECT_EQ(positive, 1u);
+}
+
+TEST(VerifyProblems, MayNameNumbersOfAStruct) {
+  const KernelSpec spec = kernel(kStruct + "arguments x, y, p, n\nverify n=33 p.mode=3 p.at[1]=-2.5");
+  EXPECT_EQ(spec.verification.problems.at(0).scalars,
+            (std::map<std::string, double>{{"p.mode", 3}, {"p.at[1]", -2.5}}));
+  EXPECT_THAT(limits_of_results(spec, complete(spec, {}), DeviceLimits{}), ::testing::IsEmpty());
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+    EXPECT_TRUE(one.chosen != Chosen::scalars || !one.scalars.contains("p.at[1]"));
+  for (const char* const line : {"verify p.b=3", "verify p=3", "verify p.at=3", "verify p.at[2]=3"})
+    EXPECT_THAT(error_of([&] { kernel(kStruct + "arguments x, y, p, n\n" + line); }),
+                HasSubstr("is no number of the struct 'p'"));
 }
 
 TEST(LimitsOfResults, NameTheFixedNumbersOfAStruct) {

@@ -69,6 +69,40 @@ TEST_P(LiveStrategy, TunesAKernelOnTheHost) {
   EXPECT_GT(result.best->measurement()->median_ns, 0);
 }
 
+TEST(Structs, WhoseFloatingNumbersAConfigurationIgnoresMakeItWrong) {
+  const KernelSpec spec = parse_kernel_file(R"(
+#pragma tuner kernel      scale
+#pragma tuner size        n : int = 200
+#pragma tuner parameter   ignores = 0 1
+#pragma tuner scalar      p = { 1, 2 }
+#pragma tuner in          a[n] : float
+#pragma tuner out         b[n] : float
+#pragma tuner grid        ceil_div(n, 64)
+#pragma tuner block       64
+#pragma tuner instantiate scale<ignores>
+#pragma tuner arguments   a, b, n, p
+#pragma tuner default     ignores=0
+#pragma tuner reference   default
+struct Factors { float by, shift; };
+template <int ignores>
+__global__ void scale(const float* a, float* b, int n, Factors p) {
+  const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) b[i] = ignores ? a[i] + 2 : a[i] * p.by + p.shift;
+}
+)",
+                                            "scale.cu");
+  const ProblemSize size = complete(spec, {});
+  const Device device = choose_device("host").device;
+  const std::unique_ptr<Backend> backend = open_backend(device);
+  MeasureOptions measure;
+  measure.min_samples = 3;
+  IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get(), .batch = 2});
+  const SessionResult result = run_session(spec, size, device, evaluator, nullptr, {}, nullptr);
+  ASSERT_EQ(result.trials.size(), 2u);
+  for (const Trial& trial : result.trials)
+    EXPECT_EQ(trial.verified, trial.configuration.text() == "ignores=0") << message(trial.outcome);
+}
+
 // A session treats all alike; tests/search/strategy_test.cpp has the rules that each of them keeps.
 INSTANTIATE_TEST_SUITE_P(OnTheHost, LiveStrategy, ::testing::Values("auto", "exhaustive"),
                          [](const auto& instance) { return instance.param; });

@@ -79,18 +79,30 @@ bool is_whole(const Declaration& one) {
   return one.kind == Kind::type || (one.kind == Kind::function && one.body != npos);
 }
 
-/// Whether \p at is in the arguments of the specialisation \p one: in `std::vector<T>` of `struct
-/// Traits<std::vector<T>>`. If they are refused, no kernel can name it.
-bool is_in_arguments(std::string_view code, const Declaration& one, std::size_t at) {
-  if (one.kind != Declaration::Kind::type || one.name.empty()) return false;
-  for (std::size_t name = find_word(code, one.name, one.begin); name < at;
+/// Where the `<` of the arguments is that \p one is a specialisation for, as in `struct Traits<std::vector<T>>`; npos
+/// if it is none.
+std::size_t arguments_of(std::string_view code, const Declaration& one) {
+  if (one.kind != Declaration::Kind::type || one.name.empty()) return npos;
+  const std::size_t limit = std::min(one.body, one.end);
+  for (std::size_t name = find_word(code, one.name, one.begin); name < limit;
        name = find_word(code, one.name, name + one.name.size())) {
     const std::size_t open = skip_space(code, name + one.name.size());
-    if (open >= at || code[open] != '<') continue;
-    const std::size_t end = after_angles(code, open);
-    return end != npos && at < end && end <= one.body;
+    if (open < limit && code[open] == '<') return open;
   }
-  return false;
+  return npos;
+}
+
+bool is_in_arguments(std::string_view code, const Declaration& one, std::size_t at) {
+  const std::size_t open = arguments_of(code, one);
+  const std::size_t end = open == npos ? npos : after_angles(code, open);
+  return end != npos && open < at && at < end;
+}
+
+/// Whether \p one, a specialisation, is one for given arguments: `template <> …`.
+bool is_full(std::string_view code, const Declaration& one) {
+  const std::string_view text = text_of(code, one);
+  const std::size_t open = skip_space(text, std::string_view("template").size());
+  return text.starts_with("template") && text[open] == '<' && text[skip_space(text, open + 1)] == '>';
 }
 
 /// Whether \p at is between brackets of \p one.
@@ -191,16 +203,35 @@ HostCode::Use HostCode::use_of(const Source& source, const Declaration& one) con
   return may_mean_another ? Use::certain : Use::perhaps;
 }
 
-/// Whether the member \p number is a constant that no other member of its type can stand for, and not marked for the
-/// device: without it, a kernel that uses it does not compile.
-bool HostCode::is_named_once(const Source& source, std::size_t number) const {
-  const Declaration& one = source.declarations[number];
+/// Whether a kernel that needs the specialisation \p one does not compile without it: the template has no body, and
+/// all others are for given arguments, or refused as well.
+bool HostCode::fails_without(const Declaration& one) const {
+  bool has_primary = false;
+  for (std::size_t text = 0; text < sources_.size(); ++text)
+    for (const Declaration& other : sources_[text].declarations) {
+      if (other.name != one.name || parts_.contains({text, other.begin, other.end})) continue;
+      const std::string& code = sources_[text].code;
+      const bool is_specialised = arguments_of(code, other) != npos;
+      if (is_specialised ? !is_full(code, other) && !refused_.contains({text, other.begin}) : other.body != npos)
+        return false;
+      has_primary = has_primary || !is_specialised;
+    }
+  return has_primary;
+}
+
+/// Whether \p one is a constant that no code names but functions of the host, which kernels cannot call.
+bool HostCode::is_never_named(const Declaration& one) const {
   if (one.name.empty() || !any_word(one.head, [](std::string_view word) { return word == "constexpr"; })) return false;
-  if (any_word(one.head, [](std::string_view word) { return word.starts_with("__") && word.ends_with("__"); }))
-    return false;
-  return std::ranges::count_if(source.declarations, [&](const Declaration& other) {
-           return other.around == one.around && other.name == one.name;
-         }) == 1;
+  std::size_t named = 0, declared = 0;
+  for (const Source& source : sources_) {
+    for (const Declaration& other : source.declarations) {
+      declared += other.name == one.name;
+      const bool is_of_host = other.kind == Declaration::Kind::function && !is_of_device(source, other);
+      if (other.around == npos && !is_of_host) named += count_word(text_of(source.code, other), one.name);
+    }
+    for (const DirectiveLine& line : directives_of(source.code)) named += count_word(line.rest(), one.name);
+  }
+  return named == declared;
 }
 
 /// The part to leave out because of an error at \p at in the declaration \p number of \p text.
@@ -211,7 +242,8 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   const Part body{text, one.body, one.end, true};
   const bool has_body = one.kind == Declaration::Kind::function && one.body != npos;
   if (one.around == npos) {
-    if (is_in_arguments(source.code, one, at) && !parts_.contains(whole)) return {Use::none, whole};
+    if (is_in_arguments(source.code, one, at) && !parts_.contains(whole) && fails_without(one))
+      return {Use::perhaps, whole};
     const Use use = parts_.contains(whole) ? Use::certain : use_of(source, one);
     // A kernel may need the type of a host function, `decltype(f())`, but no body.
     const bool is_of_type = use == Use::perhaps && has_body && at >= one.body && !parts_.contains(body);
@@ -222,7 +254,7 @@ HostCode::Choice HostCode::member_choice(std::size_t text, std::size_t number, s
   if (has_body && at >= one.body && !parts_.contains(body) && !contains(words_of(one.head), "friend"))
     return {use == Use::perhaps ? Use::none : use, body};
   if (has_no_place(one, source.code) && !parts_.contains(whole))
-    return {use == Use::certain && is_named_once(source, number) ? Use::perhaps : use, whole};
+    return {use == Use::certain && is_never_named(one) ? Use::perhaps : use, whole};
   return member_choice(text, one.around, at);
 }
 
@@ -268,6 +300,15 @@ HostCode::Choice HostCode::best_choice(const RefusedCode& error) const {
   return own.use < best.use || best.use == Use::perhaps ? own.use == Use::certain ? best : own : best;
 }
 
+void HostCode::note_refused_arguments(const CodePlace& place) {
+  const std::optional<Spot> spot = spot_of(place);
+  if (!spot) return;
+  const auto& [code, declarations] = sources_[spot->text];
+  const std::size_t number = declaration_at(declarations, code, spot->at);
+  if (number != npos && is_in_arguments(code, declarations[number], spot->at))
+    refused_.emplace(spot->text, declarations[number].begin);
+}
+
 /// The variables that no kernel uses and whose text names \p function.
 std::set<HostCode::Part> HostCode::variables_with(std::string_view function) const {
   std::set<Part> all;
@@ -283,6 +324,7 @@ std::set<HostCode::Part> HostCode::variables_with(std::string_view function) con
 
 bool HostCode::leave_out(const std::vector<RefusedCode>& errors, Use most) {
   std::set<Part> parts;
+  for (const RefusedCode& error : errors) note_refused_arguments(error.place);
   for (const RefusedCode& error : errors)
     if (!error.function.empty())
       parts.merge(variables_with(error.function));

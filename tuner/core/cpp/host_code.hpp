@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/cpp/declarations.hpp>
@@ -82,9 +83,11 @@ class HostCode {
   Use use_of(const Source& source, const Declaration& one) const;
   Choice choice_at(const CodePlace& place) const;
   Choice choice_around(std::size_t text) const;
-  bool is_named_once(const Source& source, std::size_t number) const;
+  bool fails_without(const Declaration& one) const;
+  bool is_never_named(const Declaration& one) const;
   Choice member_choice(std::size_t text, std::size_t number, std::size_t at) const;
   Choice best_choice(const RefusedCode& error) const;
+  void note_refused_arguments(const CodePlace& place);
   std::set<Part> variables_with(std::string_view function) const;
   void blank(const Part& part);
 
@@ -92,8 +95,9 @@ class HostCode {
   std::vector<Source> sources_;
   std::multimap<std::size_t, Spot> fragments_;  ///< by text: where declarations include it between their brackets
   std::set<std::string, std::less<>> device_words_;
-  std::set<std::string, std::less<>> used_;           ///< words that the requested kernels reach
-  std::map<std::string, int, std::less<>> declared_;  ///< how often each name is declared
+  std::set<std::string, std::less<>> used_;                ///< words that the requested kernels reach
+  std::map<std::string, int, std::less<>> declared_;       ///< how often each name is declared
+  std::set<std::pair<std::size_t, std::size_t>> refused_;  ///< text and begin of specialisations for refused arguments
   std::set<Part> parts_;
 };
 

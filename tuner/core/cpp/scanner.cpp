@@ -202,6 +202,12 @@ std::size_t find_word(std::string_view code, std::string_view word, std::size_t 
 
 bool has_word(std::string_view code, std::string_view word) { return find_word(code, word) != npos; }
 
+std::size_t count_word(std::string_view code, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = find_word(code, word, at)) != npos; at += word.size()) ++count;
+  return count;
+}
+
 bool occurs_in_code(std::string_view source, std::string_view word) {
   std::string code = code_of(source);
   for (const DirectiveLine& line : directives_of(code))

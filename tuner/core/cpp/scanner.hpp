@@ -69,6 +69,7 @@ std::string_view word_before(std::string_view code, std::size_t end);
 /// The first place from \p from on where \p word is a whole word.
 std::size_t find_word(std::string_view code, std::string_view word, std::size_t from = 0);
 bool has_word(std::string_view code, std::string_view word);
+std::size_t count_word(std::string_view code, std::string_view word);
 /// \p expression, a name or `&name`, as a name of the global namespace: `::reduce<float>`. A `using namespace std;`
 /// then adds no other meaning to it.
 std::string in_global_namespace(std::string_view expression);

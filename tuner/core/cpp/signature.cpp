@@ -31,6 +31,10 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
 
 constexpr std::string_view kGlobal = "__global__";
 
+bool is_called_like_a_macro(std::string_view name) {
+  return std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
 /// Whether other words and a bracket follow the brackets at \p open: they are a macro's, as in `BOUNDS(128, 2) void
 /// f(`.
 bool is_before_function(std::string_view text, std::size_t open) {
@@ -55,7 +59,8 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t global,
     const std::string_view head = trimmed(text.substr(global, open - global));
     name = word_before(head, head.size());
     const bool is_attribute = name.starts_with("__") && name.ends_with("__");
-    if (!is_attribute && (name == kernel || !is_before_function(head_text, open))) break;
+    const bool is_another = kernel.empty() ? is_called_like_a_macro(name) : name != kernel;
+    if (!is_attribute && !(is_another && is_before_function(head_text, open))) break;
     open = after_brackets(head_text, open);
     if (open == npos) return std::nullopt;
   }
@@ -106,12 +111,6 @@ bool named_by_macro(std::string_view code, std::string_view word) {
   const std::vector<DirectiveLine> lines = directives_of(code);
   return std::ranges::any_of(
       lines, [&](const DirectiveLine& line) { return line.name() == "define" && has_word(line.rest(), word); });
-}
-
-std::size_t count_word(std::string_view code, std::string_view word) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = find_word(code, word, at)) != npos; at += word.size()) ++count;
-  return count;
 }
 
 }  // namespace

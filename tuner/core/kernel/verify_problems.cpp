@@ -33,6 +33,7 @@ constexpr std::size_t kMostWithoutSmaller = std::size_t{1} << 26;  // if no size
 constexpr double kScalars[] = {0, 1, -1, 0.5};
 
 constexpr std::int64_t kMostSteps = 1024;                      // then only powers of two
+constexpr std::size_t kMostFixedNumbers = 8;                   // numbers of structs in a sentence
 constexpr std::int64_t kLargestPrime = std::int64_t{1} << 40;  // larger ones take long to find
 
 bool is_prime(std::int64_t number) {
@@ -110,33 +111,33 @@ class OwnChoice {
  public:
   OwnChoice(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits)
       : spec_(spec), limits_(limits), main_(size), free_(free_sizes(spec)), base_(smaller()) {
+    const Bindings fixed = bindings(spec, base_, limits);
+    std::vector<OpenExpression> of_default;  // of the default, if that is the reference
     const bool is_default = spec.reference_kind() == ReferenceKind::default_configuration;
-    const Bindings fixed =
-        is_default ? bindings(spec, base_, limits, reference_configuration(spec)) : bindings(spec, base_, limits);
     for (const Constraint& constraint : spec.space.constraints()) {
       const Names& names = constraint.predicate.names();
-      if (!is_default &&
-          std::ranges::any_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; }))
-        continue;
-      conditions_.emplace_back(constraint.predicate, free_, fixed);
+      if (std::ranges::none_of(names, [&](const std::string& name) { return spec.space.find(name) != nullptr; }))
+        conditions_.emplace_back(constraint.predicate, free_, fixed);
+      else if (is_default)
+        of_default.emplace_back(constraint.predicate, free_,
+                                bindings(spec, base_, limits, reference_configuration(spec)));
     }
     for (const Condition& rule : tensor_map_rules(spec, base_)) {
       const Expression holds = predicate(rule);
       if (std::ranges::none_of(holds.names(), [&](const std::string& name) { return spec.space.find(name); }))
         conditions_.emplace_back(holds, free_, fixed);
     }
-    Names bound;
-    for (const std::string& name : free_)
-      if (!add_group({name})) bound.push_back(name);
-    if (!bound.empty()) add_group(std::move(bound));
+    find_groups();
+    for (const Group& group : groups_) movable_.insert(movable_.end(), group.names.begin(), group.names.end());
+    if (of_default.empty()) return;
+    std::ranges::move(of_default, std::back_inserter(conditions_));
+    groups_.clear();
+    find_groups();
   }
 
   const ProblemSize& base() const { return base_; }
-  /// Whether the constraints allow no other value of \p name near by.
-  bool is_pinned(const std::string& name) const {
-    return contains(free_, name) &&
-           std::ranges::none_of(groups_, [&](const Group& group) { return contains(group.names, name); });
-  }
+  /// Whether the constraints on sizes allow no other value of \p name near by.
+  bool is_pinned(const std::string& name) const { return contains(free_, name) && !contains(movable_, name); }
 
   /// The last ones are verified first.
   std::vector<VerifyProblem> all() {
@@ -188,6 +189,13 @@ class OwnChoice {
       if (meets(*size)) return step;
     }
     return 0;
+  }
+
+  void find_groups() {
+    Names bound;
+    for (const std::string& name : free_)
+      if (!add_group({name})) bound.push_back(name);
+    if (!bound.empty()) add_group(std::move(bound));
   }
 
   bool add_group(Names names) {
@@ -254,6 +262,7 @@ class OwnChoice {
   const ProblemSize base_;
   std::vector<OpenExpression> conditions_;
   std::vector<Group> groups_;
+  Names movable_;  // sizes that the constraints on sizes let change
 };
 
 /// The largest problem of \p all that is not large itself, else \p otherwise: scalars are varied there.
@@ -278,10 +287,10 @@ bool reference_takes(const KernelSpec& spec, const ScalarSpec& scalar) {
                              [&](const LaunchSpec& launch) { return contains(launch.arguments, scalar.name); });
 }
 
-/// Whether a `verify` line has a value for \p scalar.
-bool is_named(const KernelSpec& spec, const ScalarSpec& scalar) {
+/// Whether a `verify` line has a value for \p number, a scalar or a number of a struct.
+bool is_named(const KernelSpec& spec, const std::string& number) {
   return std::ranges::any_of(spec.verification.problems,
-                             [&](const VerifySpec& problem) { return problem.scalars.contains(scalar.name); });
+                             [&](const VerifySpec& problem) { return problem.scalars.contains(number); });
 }
 
 /// A floating number by value of which tuner verifies several values.
@@ -305,15 +314,15 @@ bool follows_sizes(const ScalarValue& value) { return value.computed && !value.c
 std::vector<FreeNumber> free_numbers(const KernelSpec& spec, const ProblemSize& size) {
   std::vector<FreeNumber> all;
   const auto add = [&](std::string name, const ScalarValue& value) {
-    if (!follows_sizes(value)) all.push_back({std::move(name), value.computed ? NAN : value.number});
+    if (!follows_sizes(value) && !is_named(spec, name))
+      all.push_back({std::move(name), value.computed ? NAN : value.number});
   };
   for (const ScalarSpec& scalar : spec.scalars) {
     if (scalar.record) {
       for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue& value) {
         if (!is_fixed(spec, scalar, field)) add(number_name(scalar, field, i), value);
       });
-    } else if (!is_part_of_problem(spec, scalar, size) && !is_named(spec, scalar) &&
-               info(resolved_type(spec, size, scalar.type)).is_floating) {
+    } else if (!is_part_of_problem(spec, scalar, size) && info(resolved_type(spec, size, scalar.type)).is_floating) {
       add(scalar.name, scalar.values.front());
     }
   }
@@ -335,6 +344,11 @@ void add_scalars(const KernelSpec& spec, const ProblemSize& size, const ProblemS
     }
     if (differs) all.insert(all.begin(), std::move(problem));
   }
+  if (numbers.size() < std::size(kScalars)) return;
+  // Each of these problems has a 0 and a -1, which roots and quotients may not take.
+  VerifyProblem positive{place, 0, {}, Chosen::scalars};
+  for (std::size_t k = 0; k < numbers.size(); ++k) positive.scalars[numbers[k].name] = k % 2 == 0 ? 1 : 0.5;
+  all.insert(all.begin(), std::move(positive));
 }
 
 }  // namespace
@@ -356,15 +370,26 @@ bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size) {
 bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const ProblemSize& size) {
   if (scalar.record) return false;
   if (scalar.only || !reference_takes(spec, scalar)) return true;
-  return !is_named(spec, scalar) && !info(resolved_type(spec, size, scalar.type)).is_floating;
+  return !is_named(spec, scalar.name) && !info(resolved_type(spec, size, scalar.type)).is_floating;
 }
 
 std::string number_name(const ScalarSpec& scalar, const RecordField& field, int i) {
   return scalar.name + '.' + field.name + (field.count > 1 ? '[' + std::to_string(i) + ']' : "");
 }
 
+std::vector<std::string> number_names(const ScalarSpec& scalar) {
+  std::vector<std::string> all;
+  for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue&) {
+    all.push_back(number_name(scalar, field, i));
+  });
+  return all;
+}
+
 bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field) {
-  return scalar.only || !info(field.type).is_floating || !reference_takes(spec, scalar);
+  if (scalar.only || !reference_takes(spec, scalar)) return true;
+  for (int i = 0; i < field.count; ++i)
+    if (is_named(spec, number_name(scalar, field, i))) return false;
+  return !info(field.type).is_floating;
 }
 
 bool chooses_sizes(const KernelSpec& spec) {
@@ -439,6 +464,7 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
                                            const DeviceLimits& limits) {
   std::vector<std::string> all;
   std::string sizes, scalars, numbers;
+  std::size_t fixed_numbers = 0;
   const auto add = [](std::string& text, const std::string& name, const std::string& value) {
     text += (text.empty() ? "" : " ") + name + '=' + value;
   };
@@ -447,8 +473,10 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
     if (scalar.only) continue;
     if (scalar.record)
       for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue& value) {
-        if (is_fixed(spec, scalar, field) && !follows_sizes(value))
-          add(numbers, number_name(scalar, field, i), scalar_text(value.number));
+        if (!is_fixed(spec, scalar, field) || follows_sizes(value)) return;
+        if (++fixed_numbers > kMostFixedNumbers) return;
+        add(numbers, number_name(scalar, field, i),
+            value.computed ? value.computed->text() : scalar_text(value.number));
       });
     if (!is_part_of_problem(spec, scalar, size)) continue;
     const auto given = size.choices.find(scalar.name);
@@ -462,16 +490,19 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
       ". A call with another value gets the default configuration until it has its own result";
   if (!sizes.empty())
     all.push_back("results are for " + sizes +
-                  " alone, as no other value can be verified: code is compiled for it, or buffers or answers come from "
-                  "a file" +
+                  " alone, as no other value can be verified: code is compiled for it, buffers or answers come from a "
+                  "file, or the reference cannot run with another" +
                   other_values);
   if (!scalars.empty())
     all.push_back("results are for " + scalars + " alone" + other_values +
                   ". Name further values with `verify`, or write `only` after the value if you mean it");
   if (!numbers.empty())
     all.push_back("results are for " + numbers +
-                  " alone. A call whose struct has another value gets the default configuration. Pass such a number "
-                  "as an argument of its own if it needs results, or write `only` after the struct if you mean it");
+                  (fixed_numbers > kMostFixedNumbers
+                       ? " and " + std::to_string(fixed_numbers - kMostFixedNumbers) + " more"
+                       : "") +
+                  " alone. A call whose struct has another value gets the default configuration. Name further "
+                  "values with `verify`, or write `only` after the struct if you mean it");
   return all;
 }
 

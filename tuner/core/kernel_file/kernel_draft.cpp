@@ -254,7 +254,7 @@ void find_scalars(KernelSpec& spec) {
   for (VerifySpec& problem : spec.verification.problems)
     for (auto at = problem.sizes.begin(); at != problem.sizes.end();) {
       const auto next = std::next(at);
-      if (spec.find_scalar(at->first) != nullptr) {
+      if (spec.find_scalar(at->first) != nullptr || at->first.find('.') != std::string::npos) {
         problem.scalars[at->first] = static_cast<double>(at->second);
         problem.sizes.erase(at);
       }

@@ -90,12 +90,18 @@ std::string KernelReader::type_name(TokenCursor& cursor) {
   return draft.types.emplace_back(token.text, cursor.place(token)).first;
 }
 
-Places KernelReader::assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read) {
+Places KernelReader::assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read,
+                                 bool members) {
   if (cursor.at_end()) cursor.fail("expected NAME=VALUE, not " + cursor.described());
   Places places;
   while (!cursor.at_end()) {
     const Token token = cursor.expect_identifier("NAME=VALUE");
-    const std::string name(token.text);
+    std::string name(token.text);
+    while (members && cursor.accept(".")) name.append(".").append(cursor.expect_identifier("a member").text);
+    if (members && cursor.accept("[")) {
+      name += "[" + std::to_string(parse_integer(cursor, "an index")) + "]";
+      cursor.expect("]", "the index");
+    }
     if (!places.emplace(name, cursor.place(token)).second)
       throw SpecError(cursor.place(token), in_quotes(name) + " is given twice");
     cursor.expect("=", in_quotes(name));

@@ -39,7 +39,8 @@ struct KernelReader {
   std::string type_name(TokenCursor& cursor);
   /// Reads `NAME=VALUE …` to the end of the line. Calls \p read with each name to read its value. Returns the places of
   /// the names, none of which may occur twice.
-  Places assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read);
+  /// \p members: a name may be that of a number in a struct, `p.at[2]`.
+  Places assignments(TokenCursor& cursor, const std::function<void(const std::string&)>& read, bool members = false);
   /// Reads the C++ name that \p of instantiates: the rest of the line, with expressions in braces and `let`s.
   void read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of);
 

@@ -303,7 +303,7 @@ void read_verify(KernelReader& kernel, TokenCursor& cursor) {
       throw SpecError(place, "an offset is at most " + std::to_string(kMostOffset) +
                                  " elements: it moves buffers off their alignment, no further");
     (name == "offset" ? verify.offset : verify.sizes[name]) = given;
-  });
+  }, true);
   for (auto& [name, place] : values) places[name] = place;
 }
 

@@ -338,9 +338,12 @@ class Validator : public Checks {
       for (const auto& [name, number] : problem.scalars) {
         if (spec_.find_size(name))
           fail(name, name + '=' + scalar_text(number) + (number < 0 ? " is negative" : " is not a whole number"));
-        const ScalarSpec* const scalar = spec_.find_scalar(name);
+        const ScalarSpec* const scalar = spec_.find_scalar(name.substr(0, name.find('.')));
         if (scalar == nullptr) unknown(name);
-        if (scalar->record) fail(name, in_quotes(name) + " is a struct: 'verify' lines give numbers only");
+        if (scalar->record && !contains(number_names(*scalar), name))
+          fail(name, in_quotes(name) + " is no number of the struct '" + scalar->name + "'" +
+                         suggestion(name, number_names(*scalar)));
+        if (!scalar->record && name != scalar->name) unknown(name);
         if (scalar->only) fail(name, in_quotes(name) + " has one value 'only': 'verify' cannot use another");
       }
     }

@@ -1,6 +1,6 @@
 #pragma once
 /// The part of a plan's key that comes from scalars: results of integers, and of scalars whose line ends with `only`,
-/// are for one value. Results of structs are for the integers in the kernel file, see is_fixed().
+/// are for one value. Results of structs are for the numbers in the kernel file that is_fixed() names.
 
 #include <array>
 #include <atomic>

@@ -218,7 +218,7 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
         bound.key.scalars == kOtherScalars
             ? known_or_default(
                   asked,
-                  no_match("a struct has other integers than in the kernel file, or a scalar has had too many values"))
+                  no_match("a struct has other numbers than those that results are for, or a scalar has had too many values"))
             : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
         {}};
     const Configuration configuration = made.decision.configuration;

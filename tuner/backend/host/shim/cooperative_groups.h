@@ -97,9 +97,9 @@ class thread_block_tile;
 
 /// 0 for groups that are no tiles.
 template <typename Group>
-inline constexpr unsigned tile_threads = 0;
+inline constexpr unsigned __tuner_tile_threads = 0;
 template <unsigned N, typename Parent>
-inline constexpr unsigned tile_threads<thread_block_tile<N, Parent>> = N;
+inline constexpr unsigned __tuner_tile_threads<thread_block_tile<N, Parent>> = N;
 
 /// N consecutive threads, N a power of two up to a warp.
 template <unsigned N, typename Parent>
@@ -159,7 +159,7 @@ class thread_block_tile {
   static unsigned first() { return tuner_host::lane() & ~(N - 1); }
   static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << (N % 32)) - 1u) << first(); }
 
-  unsigned parent_ = tile_threads<Parent>;  // threads of the tile of which this is a part; 0: a part of the block
+  unsigned parent_ = __tuner_tile_threads<Parent>;  // threads of the tile of which this is a part; 0: a part of the block
 };
 
 template <unsigned N, typename Parent>
