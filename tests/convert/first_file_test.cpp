@@ -494,6 +494,15 @@ TEST(FirstFile, PutsTheBlockIntoEveryRoundedQuotientOfALaunch) {
   EXPECT_THAT(of_block("(w + 63) / 64, (h / 2 + 1) / 2", "64, 2"), HasSubstr("(height / 2 + (block_y - 1)) / block_y"));
 }
 
+TEST(FirstFile, MakesATypeThatOnlyAMacroAroundTheLaunchDefinesAChoice) {
+  const std::string text = made(
+      "template <typename scalar_t> __global__ void f(scalar_t* x, int n) { x[blockIdx.x * blockDim.x + threadIdx.x] = "
+      "n; "
+      "}\nvoid run(Tensor x, int n) { DISPATCH(x.type(), [&] { f<scalar_t><<<(n + 255) / 256, 256>>>(x.data(), n); }); "
+      "}\n");
+  EXPECT_THAT(text, Holds("type        scalar_t = float", "instantiate f<scalar_t>\n"));
+}
+
 TEST(FirstFile, SaysWhatItGuessedOfALaunch) {
   EXPECT_THAT(launched("blocks(w, 256)"), Holds("? The text's grid is 'blocks(w, 256)': is this guess the same?\n",
                                                 "grid        max(1, ceil_div(width, block))\n"));

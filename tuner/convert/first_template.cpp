@@ -64,8 +64,12 @@ std::vector<TemplateParameter> template_parameters_of(const ScopedCode& all, con
   }
   for (std::size_t i = 0; i < launch->template_arguments.size(); ++i) {
     const std::string& written = launch->template_arguments[i];
-    const std::size_t last = kernel.template_parameters.size();
-    add(i < last ? kernel.template_parameters[i] : NamedType{}, written, launch->resolved(written));
+    const NamedType one = i < kernel.template_parameters.size() ? kernel.template_parameters[i] : NamedType{};
+    const std::string argument = launch->resolved(written);
+    // A macro around the launch defines it, such as AT_DISPATCH_FLOATING_TYPES.
+    const bool is_unknown = is_type(one) && word_at(argument, 0) == argument && !is_built_in(argument) &&
+                            !numbers_of(argument) && all_definitions(all, argument).empty();
+    add(one, is_unknown ? "" : written, is_unknown ? "" : argument);
   }
   return list;
 }
