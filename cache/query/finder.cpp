@@ -13,7 +13,7 @@ namespace {
 /// A step that has refused this many results leaves the answer to the next one: all results around may be quarantined.
 constexpr int kMostTried = 32;
 
-/// More results with a rule than this are not read.
+/// Only the newest results with a rule are read.
 constexpr int kMostWithRule = 1024;
 
 constexpr const char* kEntryColumns =
@@ -56,6 +56,14 @@ std::optional<Finder::Candidate> Finder::next(Step step, std::set<std::string>& 
   });
 }
 
+bool Finder::has_rules() {
+  if (!rules_.read) return false;
+  return store_.read([&] {
+    return rows("1", "key = ? AND source = ? AND rule <> '' LIMIT 1", query_.device.key, query_.kernel.source_hash)
+        .next();
+  });
+}
+
 int Finder::of_other_sources() {
   if (knows_nothing_) return 0;
   return store_.read([&] {
@@ -68,21 +76,16 @@ int Finder::of_other_sources() {
 }
 
 std::optional<std::vector<Sizes>> Finder::sizes_up_to(const Sizes& most, std::size_t limit) {
-  const Sizes& least = query_.problem.sizes;
-  const auto each = [](const Sizes& a, const Sizes& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const auto& x, const auto& y) { return x.first == y.first && x.second <= y.second; });
-  };
   return store_.read([&]() -> std::optional<std::vector<Sizes>> {
     std::vector<Sizes> found;
     know_groups();
     for (const Group& group : groups_) {
       if (group.key != query_.device.key) continue;
-      Query row = rows_within("sizes", group, place_of(least), place_of(most));
+      Query row = rows_within("sizes", group, place_of(query_.problem.sizes), place_of(most));
       while (row.next()) {
         if (limit-- == 0) return std::nullopt;
         auto sizes = parse_sizes(row.text());
-        if (sizes && each(least, *sizes) && each(*sizes, most)) found.push_back(std::move(*sizes));
+        if (sizes && is_between(*sizes, most)) found.push_back(std::move(*sizes));
       }
     }
     return found;
@@ -100,12 +103,13 @@ void Finder::begin(Step step) {
   if (step == kExactAround && own_ != query_.problem.sizes) return take_exact(query_.problem.sizes);
   if (step == kRule) return take_chosen();
   if (step <= kStaleAround || step == kStaleRule) return entries_.swap(stale_);
+  if (step == kClass) reach_ = distance(query_.problem.sizes, rules_.class_end).value_or(-1);
   know_groups();
   // In falling order of trust; groups with the same rank together.
   std::map<std::int64_t, std::vector<const Group*>> ranked;
   for (const Group& group : groups_) {
     const std::int64_t apart = apart_from(group.compute_capability);
-    if (step != kPortable && (apart != 0 || (group.key == query_.device.key) != (step == kNearest))) continue;
+    if (step != kPortable && (apart != 0 || (group.key == query_.device.key) != (step <= kNearest))) continue;
     ranked[step == kPortable ? apart : std::abs(group.sm_count - query_.device.sm_count)].push_back(&group);
   }
   for (auto& [rank, groups] : ranked) waiting_.push_back(std::move(groups));
@@ -189,7 +193,7 @@ void Finder::take_chosen() {
   stale_ = {};
   if (!rules_.read) return;
   const std::string columns = std::string(kEntryColumns) + ", rule";
-  Query row = rows(columns.c_str(), fmt::format("key = ? AND source = ? AND rule <> '' LIMIT {}", kMostWithRule),
+  Query row = rows(columns.c_str(), fmt::format("key = ? AND source = ? AND rule <> '' ORDER BY id DESC LIMIT {}", kMostWithRule),
                    query_.device.key, query_.kernel.source_hash);
   std::map<std::string, std::optional<RuleChoice>> choices;
   while (row.next()) {
@@ -223,8 +227,17 @@ void Finder::know_groups() {
   }
 }
 
+bool Finder::is_between(const Sizes& sizes, const Sizes& most) const {
+  const auto each = [](const Sizes& a, const Sizes& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.first == y.first && x.second <= y.second; });
+  };
+  return each(query_.problem.sizes, sizes) && each(sizes, most);
+}
+
 void Finder::take_near(Query&& row) {
   const auto is_near = [&](const Sizes& sizes) {
+    if (step_ == kClass) return is_between(sizes, rules_.class_end);
     return step_ == kPortable ? may_tell(sizes) : alike({query_.problem.choices, sizes}, query_.problem);
   };
   while (row.next()) {
@@ -236,6 +249,7 @@ void Finder::take_near(Query&& row) {
 }
 
 void Finder::open(const GroupCell& at) {
+  if (step_ == kClass && at.cell.bound > reach_) return;
   const auto ask = [&](const char* columns, const char* limit) {
     return rows_within(columns, *at.group, at.cell.first, at.cell.last, limit);
   };
@@ -292,7 +306,8 @@ std::optional<Finder::Candidate> Finder::candidate(const RankedRow& entry) {
     found.condition = choice->condition;
     return found;
   }
-  if (step_ != kPortable && step_ != step_of(best)) return std::nullopt;
+  if (step_ != kPortable && step_ != step_of(best) && (step_ != kClass || step_of(best) != kNearest))
+    return std::nullopt;
   return found;
 }
 

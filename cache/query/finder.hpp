@@ -22,12 +22,12 @@ namespace tuner::cache {
 class Finder {
  public:
   /// In the order in which they are searched; each belongs to a tier.
-  enum Step { kExact, kStale, kExactAround, kStaleAround, kNearest, kRule, kStaleRule, kSimilar, kPortable };
-  static constexpr Step kSteps[] = {kExact, kStale,     kExactAround, kStaleAround, kNearest,
-                                    kRule,  kStaleRule, kSimilar,     kPortable};
-  static constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::nearest_size,
-                                    Tier::nearest_size, Tier::nearest_size,   Tier::rule,
-                                    Tier::rule,         Tier::similar_device, Tier::portable};
+  enum Step { kExact, kStale, kExactAround, kStaleAround, kClass, kNearest, kRule, kStaleRule, kSimilar, kPortable };
+  static constexpr Step kSteps[] = {kExact,   kStale, kExactAround, kStaleAround, kClass,
+                                    kNearest, kRule,  kStaleRule,   kSimilar,     kPortable};
+  static constexpr Tier kTiers[] = {Tier::exact,          Tier::stale,        Tier::nearest_size, Tier::nearest_size,
+                                    Tier::nearest_size,   Tier::nearest_size, Tier::rule,         Tier::rule,
+                                    Tier::similar_device, Tier::portable};
 
   struct Candidate {
     BestRecord best;
@@ -47,6 +47,9 @@ class Finder {
   /// \p refused and \p rejected what that forbids: locks cost more than rows.
   std::optional<Candidate> next(Step step, std::set<std::string>& refused, Quarantine& quarantine,
                                 std::vector<RejectedCandidate>& rejected);
+
+  /// Whether the device has a result with a rule.
+  bool has_rules();
 
   /// How many results for the query's kernel and choices are of other sources; counts no further than kMostCounted.
   int of_other_sources();
@@ -112,6 +115,8 @@ class Finder {
   /// Finds the groups by index, skipping from one to the next: the rows between are not read.
   void know_groups();
   void take_near(Query&& row);
+  /// Whether \p sizes are between those of the query and \p most.
+  bool is_between(const Sizes& sizes, const Sizes& most) const;
   /// Reads the rows of a cell; divides the cell first if it has many.
   void open(const GroupCell& at);
   /// The nearest results vote: the configuration with the most votes comes first.
@@ -135,6 +140,7 @@ class Finder {
   std::deque<std::vector<const Group*>> waiting_;
   bool known_groups_ = false;
   std::vector<Group> groups_;
+  double reach_ = 0;  // of kClass: the distance of the last sizes of the class
   int voters_ = 0;
   int tried_ = 0;  // in this step
 };

@@ -90,6 +90,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   Quarantine quarantine(query.device.key, query.kernel, std::move(problems));
   std::deque<Finder> finders;
   for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes, rules);
+  std::vector<std::set<std::string>> refused_in(databases.size());
   std::set<const Database*> away;
   // Asks each database that is not available only once.
   const auto ask = [&](Database& database, const auto& question) -> decltype(question()) {
@@ -115,8 +116,10 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
     return accept ? accept(configuration) : std::nullopt;
   };
   // The first usable candidate ends the search.
-  const auto serve = [&](Finder::Step step, Database& database, Finder& finder) {
-    std::set<std::string> refused;
+  const auto serve = [&](Finder::Step step, std::size_t index) {
+    Database& database = *databases[index];
+    Finder& finder = finders[index];
+    std::set<std::string>& refused = refused_in[index];
     const auto next = [&] { return finder.next(step, refused, quarantine, match.rejected); };
     while (auto candidate = ask(database, next)) {
       const auto configuration = candidate->best.configuration;
@@ -144,17 +147,22 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
     }
     return false;
   };
-  // A rule comes before the nearest size, unless its results are staler or that size is of the same class.
+  const auto has_rules = [&] {
+    for (std::size_t i = 0; i < databases.size(); ++i)
+      if (ask(*databases[i], [&] { return finders[i].has_rules(); })) return true;
+    return false;
+  };
+  // A rule comes before the nearest size, unless its results are staler. Sizes of the query's class come before both.
   const auto may_follow = [&](Finder::Step step) {
+    if (step == Finder::kClass) return !rules.class_end.empty() && has_rules();
     if (!match) return true;
     const bool is_fresh = query.environment.takes(match.best->environment.driver, match.best->environment.compiler);
-    const bool is_final = rules.is_of_class && rules.is_of_class(match.best->problem.sizes);
-    return !is_final && (step == Finder::kRule || (step == Finder::kStaleRule && !is_fresh));
+    return step == Finder::kRule || (step == Finder::kStaleRule && !is_fresh);
   };
   for (const Finder::Step step : Finder::kSteps) {
     if (!may_follow(step)) continue;
     for (std::size_t i = 0; i < databases.size(); ++i) {
-      if (!serve(step, *databases[i], finders[i])) continue;
+      if (!serve(step, i)) continue;
       if (step != Finder::kNearest) return match;
       break;
     }

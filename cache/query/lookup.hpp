@@ -68,8 +68,9 @@ struct RuleChoice {
 struct Rules {
   /// nullopt if \p rule says nothing about \p sizes. Empty: rules are not asked.
   std::function<std::optional<RuleChoice>(const std::string& rule, const Sizes& sizes)> read = {};
-  /// Whether a result for \p measured comes before rules, because the query is always answered as these sizes are.
-  std::function<bool(const Sizes& measured)> is_of_class = {};
+  /// Results for sizes from `around` up to these come before rules: all these sizes get the same answer. Empty: none
+  /// do.
+  Sizes class_end = {};
 };
 
 /// \p databases are in order of preference: the user's first, then shipped ones. Within a tier, the earlier database

@@ -44,6 +44,12 @@ class Ruled : public DatabaseTest {
     store_choice(of, key_with_driver(driver, 1024), "block=1", kRule);
     store_choice(of, key_with_driver(driver, 1 << 16), "block=2", kRule);
   }
+  /// Sizes that begin with the same digits are of one class, except for the last two.
+  WisdomMatch find_in_class(std::int64_t n, const std::vector<Database*>& databases) {
+    Rules with_classes = rules;
+    with_classes.class_end = {{"n", n / 100 * 100 + 99}};
+    return lookup(query(n), databases, {}, {{"n", n / 100 * 100}}, {}, with_classes);
+  }
   WisdomMatch find(std::int64_t n) { return find(query(n)); }
   WisdomMatch find(const Context& query, const Accept& accept = {}) {
     return lookup(query, std::vector{&database}, accept, {}, {}, rules);
@@ -186,11 +192,33 @@ TEST_F(Ruled, AResultForTheSizesThemselvesComesBeforeTheRule) {
 TEST_F(Ruled, AResultForSizesOfTheSameClassComesBeforeTheRule) {
   rule_of(database);
   store_best(database, session_key(5000), "block=9", 1000);
-  Rules with_classes = rules;
-  with_classes.is_of_class = [](const Sizes& measured) { return measured.at("n") / 100 == 50; };
-  const auto match = lookup(query(5001), std::vector{&database}, {}, {}, {}, with_classes);
+  const auto match = find_in_class(5001, std::vector{&database});
   EXPECT_EQ(match.tier, Tier::nearest_size);
   EXPECT_EQ(match.best->configuration, "block=9");
+}
+
+TEST_F(Ruled, AResultOfTheClassComesBeforeTheRuleIfAnotherSizeIsNearerToTheClass) {
+  rule_of(database);
+  store_best(database, session_key(4999), "block=8", 1000);
+  store_best(database, session_key(5090), "block=9", 1000);
+  store_best(database, session_key(5100), "block=7", 1000);
+  for (const std::int64_t n : {5000, 5002, 5099}) {
+    const auto match = find_in_class(n, std::vector{&database});
+    EXPECT_EQ(match.tier, Tier::nearest_size) << n;
+    EXPECT_EQ(match.best->configuration, "block=9") << n;
+  }
+  database.quarantine(h200(), reduce_kernel(), problem(5000), "block=9", "it hung");
+  const auto match = find_in_class(5002, std::vector{&database});
+  EXPECT_EQ(match.tier, Tier::rule);
+  EXPECT_EQ(match.rejected.size(), 1u) << "each configuration is rejected once";
+}
+
+TEST_F(Ruled, AResultOfTheClassInALaterDatabaseComesBeforeTheRule) {
+  rule_of(database);
+  store_best(database, session_key(4999), "block=8", 1000);
+  auto later = Database::in_memory();
+  store_best(later, session_key(5050), "block=9", 1000);
+  EXPECT_EQ(find_in_class(5001, std::vector{&database, &later}).best->configuration, "block=9");
 }
 
 TEST_F(Ruled, ALaterResultForOneOfItsSizesLeavesTheRuleToTheOthers) {

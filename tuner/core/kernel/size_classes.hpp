@@ -24,6 +24,18 @@ inline std::int64_t class_begin(std::int64_t size, std::size_t sizes) {
   return size >> within << within;
 }
 
+/// The lowest sizes of the classes of \p sizes.
+inline std::map<std::string, std::int64_t> class_begin(std::map<std::string, std::int64_t> sizes) {
+  for (auto& [name, size] : sizes) size = class_begin(size, sizes.size());
+  return sizes;
+}
+
+/// The highest sizes of the classes of \p sizes.
+inline std::map<std::string, std::int64_t> class_end(std::map<std::string, std::int64_t> sizes) {
+  for (auto& [name, size] : sizes) size |= (std::int64_t{1} << bits_within_class(size, sizes.size())) - 1;
+  return sizes;
+}
+
 /// Whether \p measured belongs to the classes that begin with \p lowest.
 inline bool is_of_class(const std::map<std::string, std::int64_t>& measured,
                         const std::map<std::string, std::int64_t>& lowest) {

@@ -146,8 +146,9 @@ std::vector<cache::Database*> Wisdom::databases(const std::string& device_key, s
 }
 
 cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                                  const Objective& objective, const cache::Sizes& around,
+                                  const Objective& objective, const cache::Sizes& sizes_around,
                                   const std::set<Configuration>& broken) {
+  const cache::Sizes around = sizes_around.empty() ? class_begin(size.sizes) : sizes_around;
   const cache::Accept valid = [&](const std::string& text) -> std::optional<std::string> {
     try {
       const Configuration configuration = Configuration::parse(text);
@@ -173,7 +174,7 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
         if (branch == nullptr) return std::nullopt;
         return cache::RuleChoice{branch->configuration.text(), branch->condition()};
       },
-      .is_of_class = [&](const cache::Sizes& measured) { return is_of_class(measured, around); }};
+      .class_end = class_end(around)};
   const cache::Context query = context_of(spec, size, device, objective);
   return answer([&] {
     std::string unavailable;
@@ -200,7 +201,13 @@ cache::WisdomMatch Wisdom::lookup_in_use(Use use, const KernelSpec& spec, const 
   cache::WisdomMatch single = lookup(spec, size, device, Objective::time_of(Use::single), around, broken);
   if (use == Use::single) return single;
   cache::WisdomMatch match = lookup(spec, size, device, Objective::time_of(use), around, broken);
-  if (match && match.tier <= cache::Tier::nearest_size && match.tier <= std::max(single.tier, cache::Tier::stale)) {
+  // As in lookup(), a result for sizes of the same class comes before a rule.
+  const bool is_of_their_class =
+      match && is_of_class(match.best->problem.sizes, around.empty() ? class_begin(size.sizes) : around);
+  const cache::Tier last = single.tier == cache::Tier::rule && is_of_their_class
+                               ? cache::Tier::nearest_size
+                               : std::max(single.tier, cache::Tier::stale);
+  if (match && match.tier <= cache::Tier::nearest_size && match.tier <= last) {
     match.reason.append(", timed as '").append(named(use).name).append("'");
     return match;
   }

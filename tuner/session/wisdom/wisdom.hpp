@@ -61,15 +61,15 @@ class Wisdom {
 
   /// The best known configuration of \p spec for \p size on \p device. Skips candidates that the kernel's space, its
   /// constraints or the device's limits reject, and those in \p broken, which do not compile or load. The answer lists
-  /// skipped candidates. \p around: see cache::lookup. If headers of \p spec cannot be known, a result counts only if
-  /// it was measured after this object was made: an older one may be of another text. Times in a use other than single
-  /// launches are looked for on this device only.
+  /// skipped candidates. \p around: see cache::lookup; empty: the lowest sizes of the class, as in a call. If headers
+  /// of \p spec cannot be known, a result counts only if it was measured after this object was made: an older one may
+  /// be of another text. Times in a use other than single launches are looked for on this device only.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
 
   /// The same for times in \p use. A result for single launches answers if none of that use is for this device and as
-  /// near.
+  /// near. A result for sizes of the same class is nearer than a rule.
   cache::WisdomMatch lookup_in_use(Use use, const KernelSpec& spec, const ProblemSize& size, const Device& device,
                                    const cache::Sizes& around = {}, const std::set<Configuration>& broken = {});
 
