@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <cache/query/session.hpp>
+
 #include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/session/batch/tune_together.hpp>
 #include <tuner/session/tuning/try_configurations.hpp>
@@ -62,11 +64,19 @@ class TuneTogether : public ::testing::Test {
   }
 
   JointResult tune() { return tune_together(job_, device_, wisdom_, actions_, listener_, stop_); }
-  /// What a call of \p n gets. The kernel then has a reference, so that results are for other sizes, too.
-  cache::WisdomMatch served(std::int64_t n) {
+  /// The kernel with a reference, so that results are for other sizes, too.
+  KernelSpec servable() const {
     KernelSpec spec = *job_.spec;
     spec.verification.default_is_reference = true;
     spec.default_configuration = {{"block", 32}, {"unroll", 1}};
+    return spec;
+  }
+  cache::SessionKey key_of(std::size_t size) const {
+    return {context_of(*job_.spec, job_.sizes[size], device_, {}), conditions_text(job_.tuning, *job_.spec)};
+  }
+  /// What a call of \p n gets.
+  cache::WisdomMatch served(std::int64_t n) {
+    const KernelSpec spec = servable();
     return wisdom_.lookup(spec, complete(spec, {{{"n", n}}, {}}), device_, {}, {{"n", class_begin(n, 1)}});
   }
   std::string best_of(std::size_t size) {
@@ -112,6 +122,62 @@ TEST_F(TuneTogether, AnswersTheSameRequestFromTheDatabase) {
     EXPECT_EQ(second.choices[i].configuration, first.choices[i].configuration);
     EXPECT_TRUE(second.choices[i].is_stored);
   }
+}
+
+TEST_F(TuneTogether, GivesTheRuleToResultsThatLackItThoughTheAnswerIsKnown) {
+  const JointResult first = tune();
+  std::size_t alone = 0;  // a size whose result is a later one of another configuration
+  for (std::size_t i = 0; i < job_.sizes.size(); ++i) {
+    cache::SessionWriter writer(wisdom_.user(), key_of(i));
+    std::string configuration = first.choices[i].configuration.text();
+    if (i == alone)
+      for (const cache::TrialRecord& trial : cache::finished_trials(wisdom_.user(), key_of(i)))
+        if (trial.configuration != first.choices[i].configuration.text()) configuration = trial.configuration;
+    writer.set_best(configuration, {.effort = "thorough", .checked = "host"});
+  }
+  ASSERT_NE(served(9000).tier, cache::Tier::rule);
+  const JointResult second = tune();
+  EXPECT_TRUE(second.is_known);
+  EXPECT_EQ(served(9000).tier, cache::Tier::rule);
+  const auto best = wisdom_.lookup(*job_.spec, job_.sizes[1], device_).best;
+  EXPECT_EQ(best->rule, first.rule->text());
+  EXPECT_EQ(best->checked, "host");
+  EXPECT_EQ(best->effort, "thorough");
+  EXPECT_NE(best_of(alone), first.choices[alone].configuration.text());
+  EXPECT_FALSE(second.choices[alone].is_stored);
+  const std::size_t sessions = cache::sessions(wisdom_.user()).size();
+  EXPECT_TRUE(tune().is_known);
+  EXPECT_EQ(cache::sessions(wisdom_.user()).size(), sessions) << "nothing is stored twice";
+}
+
+TEST_F(TuneTogether, LeavesSizesOfItsClassToAResultOfAnotherUse) {
+  tune();
+  const Configuration in_graphs{{"block", 64}, {"unroll", 4}};
+  {
+    TrialStore store(wisdom_.user(), *job_.spec, complete(*job_.spec, {{{"n", 9000}}, {}}), device_,
+                     {.conditions = "", .objective = Objective::time_of(Use::graph)});
+    const Trial trial = measured(in_graphs, 1);
+    store.append(trial);
+    store.finish(&trial, Spent{}, {"thorough", ""});
+  }
+  const KernelSpec spec = servable();
+  const auto of = [&](std::int64_t n) {
+    return wisdom_.lookup_in_use(Use::graph, spec, complete(spec, {{{"n", n}}, {}}), device_);
+  };
+  EXPECT_EQ(of(9100).best->configuration, in_graphs.text()) << "of the class of 9000";
+  EXPECT_EQ(of(9000).best->configuration, in_graphs.text());
+  EXPECT_EQ(of(9300).tier, cache::Tier::rule);
+}
+
+TEST_F(TuneTogether, ACallWithoutTuningIsAnsweredByTheResultOfItsClass) {
+  tune();
+  const KernelSpec spec = servable();
+  TuningOptions options = job_.tuning;
+  options.effort = Effort::none;
+  const StoredAnswer answer = stored_answer(wisdom_, spec, complete(spec, {{{"n", 4100}}, {}}), device_, options);
+  EXPECT_TRUE(answer.is_answer);
+  EXPECT_EQ(answer.match.tier, cache::Tier::nearest_size);
+  EXPECT_EQ(answer.match.best->problem.sizes, job_.sizes[1].sizes);
 }
 
 TEST_F(TuneTogether, ServesASizeBetweenByTheRule) {

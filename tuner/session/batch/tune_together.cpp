@@ -163,6 +163,7 @@ class JointTuning {
     return std::string(named(std::min(reached, Effort::quick)).name);  // a size by itself had few trials
   }
 
+  /// Stores \p result. If it was known, results of later tunings stay, and so does what else is known about the others.
   void store(JointResult& result) {
     cache::Database& database = wisdom_.user();
     for (std::size_t i = 0; i < job_.sizes.size(); ++i) {
@@ -170,10 +171,14 @@ class JointTuning {
       const cache::SessionKey key = key_of(job_, job_.sizes[i], device_);
       cache::SessionWriter writer(database, key, {kStrategy, job_.tuning.session.seed, job_.tuning.origin});
       const std::optional<cache::BestRecord> standing = writer.best();
-      const bool stays = standing && job_.tuning.resume && standing->configuration != choice.configuration.text() &&
-                         standing->median_ns < choice.median_ns && standing->rule.empty();
+      const bool is_same = standing && standing->configuration == choice.configuration.text();
+      const bool stays = standing && job_.tuning.resume && !is_same && standing->rule.empty() &&
+                         (result.is_known || standing->median_ns < choice.median_ns);
       if (choice.median_ns > 0 && !stays) {
-        writer.set_best(choice.configuration.text(), {effort(), checked_[choice.configuration], result.rule->text()});
+        cache::BestOrigin origin{effort(), checked_[choice.configuration], result.rule->text()};
+        if (result.is_known && is_same) origin.effort = standing->effort;
+        if (result.is_known && is_same) origin.checked = standing->checked;
+        writer.set_best(choice.configuration.text(), origin);
         choice.is_stored = true;
       }
       writer.finish(spent_text(limits_, *result.rule));
@@ -211,11 +216,16 @@ class JointTuning {
     }
     fill(result, found);
     result.trials = race_.trials();
-    for (std::size_t i = 0; i < job_.sizes.size(); ++i) {
-      const auto best = wisdom_.lookup(*job_.spec, job_.sizes[i], device_, job_.tuning.session.objective).best;
-      result.choices[i].is_stored = best && best->configuration == result.choices[i].configuration.text();
-    }
     result.is_known = result.is_stored = true;
+    bool lacks_rule = false;  // results of an older format or an imported text have none
+    for (std::size_t i = 0; i < job_.sizes.size(); ++i) {
+      const auto match = wisdom_.lookup(*job_.spec, job_.sizes[i], device_, job_.tuning.session.objective);
+      const bool is_its = match.tier == cache::Tier::exact;
+      result.choices[i].is_stored = is_its && match.best->configuration == result.choices[i].configuration.text();
+      const bool is_tuned_alone = is_its && !result.choices[i].is_stored && match.best->rule.empty();
+      if (!is_tuned_alone && (!is_its || match.best->rule != common->text())) lacks_rule = true;
+    }
+    if (lacks_rule && !wisdom_.frozen()) store(result);
     return result;
   }
 
