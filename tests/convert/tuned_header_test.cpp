@@ -129,6 +129,24 @@ int main() {
       << text;
 }
 
+TEST(TunedHeader, KnowsAMeasuredProblemOfThreeSizes) {
+  std::vector<TunedSize> rows{row_of(1, 132, "block=64"), row_of(1, 132, "block=128"), row_of(1, 132, "block=256")};
+  rows[0].problem.sizes = {{"k", 1000}, {"m", 1000}, {"n", 1000}};
+  rows[1].problem.sizes = {{"k", 1536}, {"m", 1536}, {"n", 1536}};
+  rows[2].problem.sizes = {{"k", 2000}, {"m", 2000}, {"n", 2000}};
+  for (const int of_rule : {0, 2})
+    rows[of_rule].rule = "k=1000..2000 m=1000..2000 n=1000..2000; n<1600: block=64; else: block=256; between 0 0 0 0 0";
+  const std::string text = header_text(sample(rows));
+  EXPECT_EQ(run(text, R"(
+using namespace tuned::axpy;
+int call(long long n) {
+  return dispatch({90, 132}, {n, n, n}, [](auto chosen) { return decltype(chosen)::block; });
+}
+int main() { return call(1536) == 128 && call(1537) == 64 ? 0 : 1; })"),
+            0)
+      << text;
+}
+
 TEST(TunedHeader, MakesNamesOfCppOfWhateverIsThere) {
   TunedSize row = row_of(7, 132, "class=3 index=4 wide=5000000000 kind=a-b", "operation=2x order=\xC3\xA9\\");
   row.problem.sizes = {{"default", 0}, {"n", 12}};

@@ -95,7 +95,8 @@ struct Member {
 };
 
 /// In choose(): a size that was not measured gets the choice of the nearest rule.
-constexpr const char* kAskRules = R"(  if (best && best_distance > 1e-6) {  // logarithms have 6 digits
+constexpr const char* kAskRules =
+    R"(  if (best && best_distance > 1e-9) {  // the compiler's logarithms may be rounded otherwise
     int chosen = -1;
     for (int i = first_row[place]; i < first_row[place + 1]; ++i) {
       const Row& row = rows[i];
@@ -356,7 +357,7 @@ class HeaderWriter {
     for (const std::string& size : sizes_) {
       const std::int64_t value = row.problem.sizes.at(size);
       logs += fmt::format("{}{}", logs.empty() ? "" : ", ",
-                          value > 0 ? fmt::format("{:.6f}", std::log2(static_cast<double>(value))) : "-64.0");
+                          value > 0 ? fmt::format("{:.17g}", std::log2(static_cast<double>(value))) : "-64.0");
     }
     std::string rule;
     if (const auto at = rules_.find(key_of(row)); at != rules_.end()) rule = ", " + at->second.name;
