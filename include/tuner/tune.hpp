@@ -102,7 +102,8 @@ struct RuleResult {
 /// Tunes \p kernel for all of \p sizes together (docs/search.md), and stores the rule, which later launches for these
 /// sizes and those between use. The limits of \p options are those of one size; a race of all makes at most 1.5 times
 /// its trials. If on_trial() returns false, nothing is stored but the trials, and the next call continues. The rest is
-/// as for tune(). Throws Error for metrics, for Effort::none, and when no few configurations work for all sizes.
+/// as for tune(). Throws Error with $TUNER_FROZEN, for metrics, for Effort::none, and when no few configurations work
+/// for all sizes.
 RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, const Choices& choices = {},
                          const TuneOptions& options = {});
 
