@@ -500,8 +500,8 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
 
 double ProblemBuffers::run_limit_s() const {
   const double floor_s = hang_floor_s(backend_, options_);
-  if (best_run_s_ <= 0) return std::max(options_.first_run_s, floor_s);
-  return std::max(floor_s, kHangFactor * best_run_s_);
+  const double known_s = best_run_s_ > 0 ? best_run_s_ : expected_run_s_;
+  return std::max(floor_s, known_s > 0 ? kHangFactor * known_s : options_.first_run_s);
 }
 
 void ProblemBuffers::record_run(double seconds) {

@@ -141,6 +141,8 @@ class ProblemBuffers {
   /// The longest time of a run on this problem that does not count as hanging.
   double run_limit_s() const;
   void record_run(double seconds);
+  /// The limit follows from \p seconds, the time of a run on another problem, while no run is recorded.
+  void expect_run(double seconds) { expected_run_s_ = seconds; }
   /// The time of the last run; 0: none.
   double last_run_s() const { return last_run_s_; }
 
@@ -187,7 +189,7 @@ class ProblemBuffers {
   bool has_room_for_originals_ = true;
   std::size_t pass_ = 0;  // of the last reset()
   unsigned char reference_poison_ = 0;
-  double best_run_s_ = 0, last_run_s_ = 0;
+  double best_run_s_ = 0, last_run_s_ = 0, expected_run_s_ = 0;
 };
 
 }  // namespace tuner

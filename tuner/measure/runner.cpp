@@ -458,6 +458,7 @@ void Runner::prepare(const Image* image) {
 
 /// Computes the expected outputs. Returns false for a problem of tuner's choice on which there are none.
 bool Runner::prepare(ProblemBuffers& problem) {
+  if (problem.problem().is_own()) problem.expect_run(main().last_run_s());  // its sizes are hardly larger
   try {
     compute_reference(problem);
     if (hurried_) problem.give_up_second_inputs();
