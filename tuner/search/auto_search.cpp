@@ -39,8 +39,9 @@ constexpr std::size_t kJudged = 256;  // wanted configurations that the probabil
 class Auto final : public BasicStrategy {
  public:
   struct Options {
-    Option<std::size_t> start{"start", 4, 1, 1e6};         // spread configurations before the model
-    Option<bool> habits{"habits", true, 0, 1};             // whether what is usual for kernels counts
+    Option<std::size_t> start{"start", 4, 1, 1e6};  // spread configurations before the model
+    Option<bool> habits{"habits", true, 0, 1};      // whether what is usual for kernels counts
+
     Option<std::size_t> seeds{"seeds", 12, 0, 1e6};        // the first trials follow results of other problems
     Option<std::size_t> elites{"elites", 5, 1, 1000};      // the best, whose neighbours are candidates
     Option<std::size_t> parents{"parents", 20, 1, 10000};  // the best, which are crossed

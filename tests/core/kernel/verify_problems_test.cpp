@@ -210,7 +210,7 @@ TEST(VerifyProblems, MayNameNumbersOfAStruct) {
     EXPECT_TRUE(one.chosen != Chosen::scalars || !one.scalars.contains("p.at[1]"));
   for (const char* const line : {"verify p.b=3", "verify p=3", "verify p.at=3", "verify p.at[2]=3"})
     EXPECT_THAT(error_of([&] { kernel(kStruct + "arguments x, y, p, n\n" + line); }),
-                HasSubstr("is no number of the struct 'p'"));
+                HasSubstr("is not a number of the struct 'p'"));
 }
 
 TEST(LimitsOfResults, NameTheFixedNumbersOfAStruct) {

@@ -50,7 +50,8 @@ bool is_before_function(std::string_view text, std::size_t open) {
 /// empty. Looks no further than the next `__global__` on either side, so that all heads together cost linear time.
 std::optional<Signature> signature_at(std::string_view text, std::size_t global, std::string_view kernel) {
   const std::string_view head_text = text.substr(0, text.find(kGlobal, global + kGlobal.size()));
-  // The name is the word before the first bracket. Those of attributes and macros are skipped: `__launch_bounds__(…)`.
+  // The name is the word before the first bracket. Brackets of attributes and macros are skipped:
+  // `__launch_bounds__(…)`.
   std::size_t open = global;
   std::string_view name;
   for (;;) {

@@ -299,7 +299,7 @@ struct FreeNumber {
   double usual = 0;  // NaN if it is computed
 };
 
-/// Calls \p visit(field, i, value) with each number of the struct \p scalar that is no pointer.
+/// Calls \p visit(field, i, value) with each number of the struct \p scalar, without its pointers.
 template <typename Visit>
 void for_each_number(const ScalarSpec& scalar, const Visit& visit) {
   auto value = scalar.values.begin();

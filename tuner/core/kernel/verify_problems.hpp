@@ -42,10 +42,10 @@ bool is_part_of_problem(const KernelSpec& spec, const ScalarSpec& scalar, const 
 bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size);
 /// Number \p i of \p field in the struct \p scalar: `p.scale`, `p.at[2]`.
 std::string number_name(const ScalarSpec& scalar, const RecordField& field, int i);
-/// The names of all numbers of \p scalar, a struct, that are no pointers.
+/// The names of all numbers of \p scalar, a struct, without its pointers.
 std::vector<std::string> number_names(const ScalarSpec& scalar);
-/// Whether results of \p spec are for one value of \p field of the struct \p scalar alone: its line ends with `only`, or
-/// the reference does not take the struct, or it is an integer of which no `verify` line names another value.
+/// Whether results of \p spec are for one value of \p field of the struct \p scalar alone. Its line ends with `only`,
+/// or the reference does not take the struct. Or it is an integer, and no `verify` line names another value.
 bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field);
 /// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
 bool chooses_sizes(const KernelSpec& spec);

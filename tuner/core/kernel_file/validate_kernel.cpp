@@ -341,7 +341,7 @@ class Validator : public Checks {
         const ScalarSpec* const scalar = spec_.find_scalar(name.substr(0, name.find('.')));
         if (scalar == nullptr) unknown(name);
         if (scalar->record && !contains(number_names(*scalar), name))
-          fail(name, in_quotes(name) + " is no number of the struct '" + scalar->name + "'" +
+          fail(name, in_quotes(name) + " is not a number of the struct '" + scalar->name + "'" +
                          suggestion(name, number_names(*scalar)));
         if (!scalar->record && name != scalar->name) unknown(name);
         if (scalar->only) fail(name, in_quotes(name) + " has one value 'only': 'verify' cannot use another");

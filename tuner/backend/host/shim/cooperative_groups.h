@@ -95,7 +95,7 @@ inline grid_group this_grid() { return {}; }
 template <unsigned N, typename Parent = void>
 class thread_block_tile;
 
-/// 0 for groups that are no tiles.
+/// The threads of a tile; 0 for other groups.
 template <typename Group>
 inline constexpr unsigned __tuner_tile_threads = 0;
 template <unsigned N, typename Parent>
