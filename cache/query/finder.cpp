@@ -193,7 +193,8 @@ void Finder::take_chosen() {
   stale_ = {};
   if (!rules_.read) return;
   const std::string columns = std::string(kEntryColumns) + ", rule";
-  Query row = rows(columns.c_str(), fmt::format("key = ? AND source = ? AND rule <> '' ORDER BY id DESC LIMIT {}", kMostWithRule),
+  Query row = rows(columns.c_str(),
+                   fmt::format("key = ? AND source = ? AND rule <> '' ORDER BY id DESC LIMIT {}", kMostWithRule),
                    query_.device.key, query_.kernel.source_hash);
   std::map<std::string, std::optional<RuleChoice>> choices;
   while (row.next()) {

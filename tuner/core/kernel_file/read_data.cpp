@@ -290,20 +290,23 @@ void read_verify(KernelReader& kernel, TokenCursor& cursor) {
   VerifySpec& verify = kernel.spec.verification.problems.emplace_back();
   Places values;
   Places& places = kernel.draft.verify_places.emplace_back();
-  places = kernel.assignments(cursor, [&](const std::string& name) {
-    const SourceLocation place = cursor.place();
-    if (const auto number = name == "offset" ? std::nullopt : accept_scalar(cursor)) {
-      verify.scalars[name] = *number;
-      values[name] = place;
-      return;
-    }
-    const std::int64_t given = parse_size(cursor, "an integer");
-    if (given < 0) throw SpecError(place, name + "=" + std::to_string(given) + " is negative");
-    if (name == "offset" && given > kMostOffset)
-      throw SpecError(place, "an offset is at most " + std::to_string(kMostOffset) +
-                                 " elements: it moves buffers off their alignment, no further");
-    (name == "offset" ? verify.offset : verify.sizes[name]) = given;
-  }, true);
+  places = kernel.assignments(
+      cursor,
+      [&](const std::string& name) {
+        const SourceLocation place = cursor.place();
+        if (const auto number = name == "offset" ? std::nullopt : accept_scalar(cursor)) {
+          verify.scalars[name] = *number;
+          values[name] = place;
+          return;
+        }
+        const std::int64_t given = parse_size(cursor, "an integer");
+        if (given < 0) throw SpecError(place, name + "=" + std::to_string(given) + " is negative");
+        if (name == "offset" && given > kMostOffset)
+          throw SpecError(place, "an offset is at most " + std::to_string(kMostOffset) +
+                                     " elements: it moves buffers off their alignment, no further");
+        (name == "offset" ? verify.offset : verify.sizes[name]) = given;
+      },
+      true);
   for (auto& [name, place] : values) places[name] = place;
 }
 

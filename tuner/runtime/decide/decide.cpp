@@ -214,13 +214,11 @@ DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, cons
   std::set<Configuration> broken;
   std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
-    DecidedPlan made{
-        bound.key.scalars == kOtherScalars
-            ? known_or_default(
-                  asked,
-                  no_match("a struct has other numbers than those that results are for, or a scalar has had too many values"))
-            : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
-        {}};
+    DecidedPlan made{bound.key.scalars == kOtherScalars
+                         ? known_or_default(asked, no_match("a struct has other numbers than those that results are "
+                                                            "for, or a scalar has had too many values"))
+                         : decide(terms, device, asked, /*may_tune=*/broken.empty(), broken),
+                     {}};
     const Configuration configuration = made.decision.configuration;
     try {
       try {
