@@ -338,19 +338,12 @@ class Kernel {
                    const std::string& strategy, std::uint64_t seed, bool force, bool isolated, bool check_on_host,
                    const std::string& metrics, const std::string& use, const std::string& effort,
                    nb::object on_trial) const {
-    tuner_tune_options options = TUNER_TUNE_OPTIONS;
-    options.wall_time_s = wall_time_s;
-    options.trials = trials;
+    tuner_tune_options options = options_of(wall_time_s, trials, seed, force, isolated, use, effort);
     options.strategy = or_null(strategy);
-    options.seed = seed;
-    options.force = force;
-    options.isolated = isolated;
     options.check_on_host = check_on_host;
     options.metrics = or_null(metrics);
-    options.use = c_text(use);
-    options.effort = or_null(effort);
     tuner_result* result = nullptr;
-    told(
+    run_with_callback(
         std::move(on_trial), options,
         [&] { return tuner_kernel_tune(kernel_, sizes.data(), sizes.size(), c_text(choices), &options, &result); },
         [&] { tuner_result_free(result); });
@@ -364,16 +357,9 @@ class Kernel {
       if (one.size() != sizes.front().size()) throw nb::value_error("all problems have as many sizes");
       all.insert(all.end(), one.begin(), one.end());
     }
-    tuner_tune_options options = TUNER_TUNE_OPTIONS;
-    options.wall_time_s = wall_time_s;
-    options.trials = trials;
-    options.seed = seed;
-    options.force = force;
-    options.isolated = isolated;
-    options.use = c_text(use);
-    options.effort = or_null(effort);
+    tuner_tune_options options = options_of(wall_time_s, trials, seed, force, isolated, use, effort);
     char* json = nullptr;
-    told(
+    run_with_callback(
         std::move(on_trial), options,
         [&] {
           return tuner_kernel_tune_together(kernel_, all.data(), sizes.empty() ? 0 : sizes.front().size(), sizes.size(),
@@ -399,10 +385,25 @@ class Kernel {
  private:
   Kernel() = default;
 
+  /// The texts must outlive the options.
+  static tuner_tune_options options_of(double wall_time_s, std::size_t trials, std::uint64_t seed, bool force,
+                                       bool isolated, const std::string& use, const std::string& effort) {
+    tuner_tune_options options = TUNER_TUNE_OPTIONS;
+    options.wall_time_s = wall_time_s;
+    options.trials = trials;
+    options.seed = seed;
+    options.force = force;
+    options.isolated = isolated;
+    options.use = c_text(use);
+    options.effort = or_null(effort);
+    return options;
+  }
+
   /// Runs \p tune without the interpreter's lock, with \p on_trial in \p options. Throws what that raised, after \p
   /// release.
   template <typename Tune, typename Release>
-  static void told(nb::object on_trial, tuner_tune_options& options, const Tune& tune, const Release& release) {
+  static void run_with_callback(nb::object on_trial, tuner_tune_options& options, const Tune& tune,
+                                const Release& release) {
     Trials trials{std::move(on_trial), {}};
     options.on_trial = Trials::tell;
     options.user = &trials;

@@ -213,6 +213,13 @@ TEST(VerifyProblems, MayNameNumbersOfAStruct) {
                 HasSubstr("is not a number of the struct 'p'"));
 }
 
+TEST(LimitsOfResults, NameTheIntegersOfAnArrayThatNoVerifyLineNames) {
+  const KernelSpec spec =
+      kernel(kVector + "scalar p : { int step[2]; } = { 4, 5 }\narguments x, y, p, n\nverify n=33 p.step[1]=3");
+  EXPECT_THAT(limits_of_results(spec, complete(spec, {}), DeviceLimits{}),
+              ElementsAre(HasSubstr("results are for p.step[0]=4 alone")));
+}
+
 TEST(LimitsOfResults, NameTheFixedNumbersOfAStruct) {
   KernelSpec spec = kernel(kStruct + "arguments x, y, p, n");
   const auto limits = [&] { return limits_of_results(spec, complete(spec, {}), DeviceLimits{}); };

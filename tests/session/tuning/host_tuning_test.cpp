@@ -44,21 +44,25 @@ __global__ void reference(const int* a, int* b, int n) {
 }
 )";
 
-class LiveStrategy : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(LiveStrategy, TunesAKernelOnTheHost) {
-  const KernelSpec spec = parse_kernel_file(kKernel, "shift.cu");
+/// \p batch: the configurations of one compile.
+SessionResult tune_on_host(const KernelSpec& spec, std::size_t batch, const SessionOptions& options = {}) {
   const ProblemSize size = complete(spec, {});
   const Device device = choose_device("host").device;
   const std::unique_ptr<Backend> backend = open_backend(device);
   MeasureOptions measure;
   measure.min_samples = 3;
-  // One compile covers the whole space.
-  IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get(), .batch = 16});
+  IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get(), .batch = batch});
+  return run_session(spec, size, device, evaluator, nullptr, options, nullptr);
+}
+
+class LiveStrategy : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LiveStrategy, TunesAKernelOnTheHost) {
+  const KernelSpec spec = parse_kernel_file(kKernel, "shift.cu");
   SessionOptions options;
   options.strategy = GetParam();
   options.budget.trials = 10;
-  const SessionResult result = run_session(spec, size, device, evaluator, nullptr, options, nullptr);
+  const SessionResult result = tune_on_host(spec, 16, options);
   EXPECT_EQ(result.trials.size(), 10u);
   std::set<Configuration> tried;
   for (const Trial& trial : result.trials) {
@@ -91,13 +95,7 @@ __global__ void scale(const float* a, float* b, int n, Factors p) {
 }
 )",
                                             "scale.cu");
-  const ProblemSize size = complete(spec, {});
-  const Device device = choose_device("host").device;
-  const std::unique_ptr<Backend> backend = open_backend(device);
-  MeasureOptions measure;
-  measure.min_samples = 3;
-  IsolatedEvaluator evaluator(spec, size, measure, {.here = backend.get(), .batch = 2});
-  const SessionResult result = run_session(spec, size, device, evaluator, nullptr, {}, nullptr);
+  const SessionResult result = tune_on_host(spec, 2);
   ASSERT_EQ(result.trials.size(), 2u);
   for (const Trial& trial : result.trials)
     EXPECT_EQ(trial.verified, trial.configuration.text() == "ignores=0") << message(trial.outcome);

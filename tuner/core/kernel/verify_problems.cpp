@@ -320,7 +320,7 @@ std::vector<FreeNumber> free_numbers(const KernelSpec& spec, const ProblemSize& 
   for (const ScalarSpec& scalar : spec.scalars) {
     if (scalar.record) {
       for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue& value) {
-        if (!is_fixed(spec, scalar, field)) add(number_name(scalar, field, i), value);
+        if (!is_fixed(spec, scalar, field, i)) add(number_name(scalar, field, i), value);
       });
     } else if (!is_part_of_problem(spec, scalar, size) && info(resolved_type(spec, size, scalar.type)).is_floating) {
       add(scalar.name, scalar.values.front());
@@ -385,11 +385,9 @@ std::vector<std::string> number_names(const ScalarSpec& scalar) {
   return all;
 }
 
-bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field) {
+bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field, int i) {
   if (scalar.only || !reference_takes(spec, scalar)) return true;
-  for (int i = 0; i < field.count; ++i)
-    if (is_named(spec, number_name(scalar, field, i))) return false;
-  return !info(field.type).is_floating;
+  return !info(field.type).is_floating && !is_named(spec, number_name(scalar, field, i));
 }
 
 bool chooses_sizes(const KernelSpec& spec) {
@@ -473,7 +471,7 @@ std::vector<std::string> limits_of_results(const KernelSpec& spec, const Problem
     if (scalar.only) continue;
     if (scalar.record)
       for_each_number(scalar, [&](const RecordField& field, int i, const ScalarValue& value) {
-        if (!is_fixed(spec, scalar, field) || follows_sizes(value)) return;
+        if (!is_fixed(spec, scalar, field, i) || follows_sizes(value)) return;
         if (++fixed_numbers > kMostFixedNumbers) return;
         add(numbers, number_name(scalar, field, i),
             value.computed ? value.computed->text() : scalar_text(value.number));

@@ -44,9 +44,10 @@ bool has_other_scalars(const KernelSpec& spec, const ProblemSize& size);
 std::string number_name(const ScalarSpec& scalar, const RecordField& field, int i);
 /// The names of all numbers of \p scalar, a struct, without its pointers.
 std::vector<std::string> number_names(const ScalarSpec& scalar);
-/// Whether results of \p spec are for one value of \p field of the struct \p scalar alone. Its line ends with `only`,
-/// or the reference does not take the struct. Or it is an integer, and no `verify` line names another value.
-bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field);
+/// Whether results of \p spec are for one value of number \p i of \p field in the struct \p scalar alone. Its line ends
+/// with `only`, or the reference does not take the struct. Or it is an integer, and no `verify` line names another
+/// value.
+bool is_fixed(const KernelSpec& spec, const ScalarSpec& scalar, const RecordField& field, int i);
 /// Whether tuner chooses sizes and pointers, because no `verify` line of \p spec names a size.
 bool chooses_sizes(const KernelSpec& spec);
 

@@ -71,12 +71,12 @@ void ScalarKeys::read(const KernelSpec& spec, const Choices& choices) {
 void ScalarKeys::read_struct(const KernelSpec& spec, const Choices& choices, std::size_t number) {
   auto value = spec.scalars[number].values.begin();
   for (const RecordField& field : spec.scalars[number].record->fields) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(field.count); ++i, ++value) {
-      if (!field.pointer.empty() || !is_fixed(spec, spec.scalars[number], field)) continue;
+    for (int i = 0; i < field.count; ++i, ++value) {
+      if (!field.pointer.empty() || !is_fixed(spec, spec.scalars[number], field, i)) continue;
       Scalar scalar;
       scalar.number = number;
       scalar.also_floating = true;
-      scalar.offset = field.offset + i * info(field.type).bytes;
+      scalar.offset = field.offset + static_cast<std::size_t>(i) * info(field.type).bytes;
       scalar.type = field.type;
       add(std::move(scalar), *value, spec, choices);
     }
