@@ -17,8 +17,8 @@ import tempfile
 
 BLOCK = re.compile(r"<!-- prints: (.+) -->\n```\n(.*?)```\n", re.DOTALL)
 # Whether these lines are there, and what they say, depends on how fast the machine was this time.
-SOMETIMES = ("budget", "ties", "remark", "note", "failed", "finalists", "warning")
-ALWAYS = ("limit",)
+SOMETIMES = ("budget", "ties", "remark", "note", "failed", "finalists", "warning", "compiling")
+ALWAYS = ("limit", "default")
 
 
 def printed(tune, command):
@@ -39,7 +39,7 @@ def shape(text):
     """What is left of lines when numbers, units and names of machines are taken out of them."""
     lines, label = [], ""
     for line in text.splitlines():
-        label = line.split(" ", 1)[0] or (label if line else "")  # lines that go on have no label
+        label = line.split(" ", 1)[0].rstrip(":") or (label if line else "")  # lines that go on have no label
         if label in SOMETIMES:
             continue
         if re.match(r" +\d+  ", line):
