@@ -33,7 +33,8 @@ std::string device_text(const DeviceRecord& device) {
   return fmt::format("{} ({} SMs)", device.name.empty() ? device.key : device.name, device.sm_count);
 }
 
-std::string explain(Tier tier, const Finder::Candidate& c, const Context& q) {
+/// \p lowest: the sizes that a rule was asked about.
+std::string explain(Tier tier, const Finder::Candidate& c, const Context& q, const Sizes& lowest) {
   const auto sizes = sizes_text(c.best.problem.sizes);
   const auto since = changes(c, q);
   std::string text;
@@ -45,8 +46,11 @@ std::string explain(Tier tier, const Finder::Candidate& c, const Context& q) {
     case Tier::stale:
       return fmt::format("measured on this device for exactly this problem, but {}", since);
     case Tier::rule:
-      text = fmt::format("measured on this device for {}, and chosen for {} by the rule of sizes tuned together ({})",
-                         sizes, sizes_text(q.problem.sizes), c.condition);
+      text = fmt::format(
+          "measured on this device for {}, and chosen for {}{} by the rule of sizes tuned together ({})", sizes,
+          sizes_text(lowest),
+          lowest == q.problem.sizes ? "" : fmt::format(", where the class of {} begins,", sizes_text(q.problem.sizes)),
+          c.condition);
       break;
     case Tier::nearest_size:
       text = fmt::format("measured on this device for {}, the nearest known problem", sizes);
@@ -139,7 +143,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
         continue;
       }
       match.tier = Finder::kTiers[step];
-      match.reason = explain(match.tier, *candidate, query);
+      match.reason = explain(match.tier, *candidate, query, near_by.problem.sizes);
       match.database = path;
       match.shipped = database.is_shipped();
       match.best = std::move(candidate->best);

@@ -169,6 +169,16 @@ TEST_F(Ruled, SizesGetTheChoiceOfTheRuleAsItWasMeasuredNearest) {
               AllOf(HasSubstr("n=65536"), HasSubstr("n=40000"), HasSubstr("the rule"), HasSubstr("else")));
 }
 
+TEST_F(Ruled, AllSizesOfAClassThatABoundCutsGetTheChoiceForItsLowest) {
+  rule_of(database);
+  for (const std::int64_t n : {4000, 4095, 4096, 4099}) {
+    const auto match = find_in_class(n, std::vector{&database});
+    EXPECT_EQ(match.best->configuration, "block=1") << n;
+    EXPECT_THAT(match.reason, AllOf(HasSubstr("chosen for n=4000"), HasSubstr("(below)"))) << n;
+  }
+  EXPECT_THAT(find_in_class(4099, std::vector{&database}).reason, HasSubstr("where the class of n=4099 begins"));
+}
+
 TEST_F(Ruled, ARuleSaysNothingOutsideOfItsRangeOrOfAnotherSourceDeviceObjectiveOrChoice) {
   rule_of(database);
   EXPECT_EQ(find(2 << 20).tier, Tier::portable);

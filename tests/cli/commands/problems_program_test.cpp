@@ -225,9 +225,36 @@ TEST_F(TogetherProgram, FindsOneRuleForAllSizesAndAnswersWithItTheNextTime) {
 
 TEST_F(TogetherProgram, IsExplainedWithItsRegretBetweenTheSizes) {
   ASSERT_EQ(call("scale.cu --problems sizes.txt --together --trials 4").code, 0);
-  EXPECT_THAT(call("show scale.cu --why --size n=5000").out, Holds("tier", "rule", "sizes tuned together"));
+  const std::string line = "show scale.cu --why --size n=5000";
+  EXPECT_THAT(call(line).out, HasSubstr(", of sizes tuned together"));
+  EXPECT_EQ(document(line + " --json")["answers"][0]["tier"], "rule");
   EXPECT_THAT(call("show scale.cu --why --size n=32000").out, Not(HasSubstr("tuned together")))
       << "it is outside of the range";
+}
+
+TEST_F(TogetherProgram, IsExplainedByTheBranchThatACallOfTheSizeClassUses) {
+  ASSERT_EQ(call("scale.cu --trials 1").code, 0);
+  ASSERT_EQ(call("db export one.jsonl").code, 0);
+  std::istringstream lines(contents(folder() / "one.jsonl"));
+  std::string device, result;
+  ASSERT_TRUE(std::getline(lines, device) && std::getline(lines, result));
+  std::string text = device + '\n';
+  for (const auto& [sizes, configuration] :
+       {std::pair("n=1000", "block=32 unroll=1"), {"n=16000", "block=64 unroll=1"}}) {
+    json record = json::parse(result);
+    record["sizes"] = sizes;
+    record["configuration"] = configuration;
+    record["rule"] = "n=1000..16000; n<5000: block=32 unroll=1; else: block=64 unroll=1; between 0.01 0 0.02 0.03 5";
+    text += record.dump() + '\n';
+  }
+  ASSERT_EQ(call("db import " + file("rule.jsonl", text) + " --db rule.db").code, 0);
+  for (const auto& [size, served, branch] :
+       {std::tuple("n=5100", "block=32 unroll=1", "n<5000"), {"n=5200", "block=64 unroll=1", "else"}}) {
+    const std::string line = std::string("show scale.cu --why --db rule.db --size ") + size;
+    EXPECT_EQ(document(line + " --json")["answers"][0]["served"], served) << size;
+    EXPECT_THAT(call(line).out, AllOf(HasSubstr(std::string(branch) + ", of sizes tuned together"),
+                                      HasSubstr('(' + std::string(branch) + ')')));
+  }
 }
 
 TEST_F(TogetherProgram, HasARuleForEachKindOfElements) {

@@ -116,18 +116,20 @@ TEST_F(ServedMisses, AreNoneWhereARuleChoosesWhatExplainNames) {
 extern "C" __global__ void ruled(float* y) { if (blockIdx.x == 0) y[0] = blockDim.x; }
 )");
   {
-    const std::string rule = "n=100..100000; n<2000: block=32; else: block=64; between 0.01 0 0.02 0.03 5";
+    const std::string rule = "n=100..100000; n<2500: block=32; else: block=64; between 0.01 0 0.02 0.03 5";
     cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
     for (const std::int64_t n : {100, 100'000}) {
       const ProblemSize size = complete(kernel.spec(), {{{"n", n}}, {}});
       testing::store_best(database, context_of(kernel.spec(), size, choose_device("host").device, {}),
-                          n < 2000 ? "block=32" : "block=64", 1000, rule);
+                          n < 2500 ? "block=32" : "block=64", 1000, rule);
     }
   }
-  for (const std::int64_t n : {1000, 3000}) {
+  for (const std::int64_t n : {1000, 2550, 3000}) {
+    const bool is_below = n < 3000;  // the class of 2550 begins at 2304
     kernel.launch(nullptr, {n}, y_.data());
-    EXPECT_EQ(y_[0], n < 2000 ? 32 : 64);
-    EXPECT_THAT(kernel.explain({n}), AllOf(HasSubstr(n < 2000 ? "block=32" : "block=64"), HasSubstr("the rule")));
+    EXPECT_EQ(y_[0], is_below ? 32 : 64);
+    EXPECT_THAT(kernel.explain({n}), AllOf(HasSubstr(is_below ? "block=32" : "block=64"), HasSubstr("the rule"),
+                                           HasSubstr(is_below ? "(n<2500)" : "(else)")));
   }
   EXPECT_TRUE(remembered("ruled").empty());
   kernel.launch(nullptr, {50}, y_.data());

@@ -7,6 +7,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/kernel/kernel_spec.hpp>
 #include <tuner/core/kernel/reference.hpp>
+#include <tuner/core/kernel/size_classes.hpp>
 #include <tuner/core/result/size_rule.hpp>
 #include <tuner/runtime/call/call.hpp>
 #include <tuner/runtime/decide/decide.hpp>
@@ -177,23 +178,22 @@ std::string served_in_graphs(Wisdom& wisdom, const Device& device, const KernelS
   return fmt::format("{} ({})", seen.decision.configuration.text(), seen.match.reason);
 }
 
-/// The rule of sizes tuned together that \p best is from, if it names its configuration for \p size as well.
-std::optional<SizeRule> rule_behind(const ProblemSize& size, const cache::BestRecord& best) {
-  auto rule = SizeRule::parse(best.rule);
-  const SizeRule::Branch* const branch = rule ? rule->branch(size.sizes) : nullptr;
-  if (branch == nullptr || branch->configuration.text() != best.configuration) rule.reset();
-  return rule;
-}
-
-std::string rule_text(const SizeRule& rule, const ProblemSize& size) {
-  std::string text = fmt::format("{}, of sizes tuned together", rule.branch(size.sizes)->condition());
-  const SizeRule::Regret& between = rule.between;
+/// The rule of sizes tuned together that the best of \p match is from: its text, and for people the branch that chose
+/// it. Empty if another reason chose it for \p size.
+Cell rule_cell(const ProblemSize& size, const cache::WisdomMatch& match) {
+  const auto rule = SizeRule::parse(match.best->rule);
+  // Other sizes of a class are served as its lowest one.
+  const bool is_tuned = match.tier <= cache::Tier::stale;
+  const auto* const branch = rule ? rule->branch(is_tuned ? size.sizes : class_begin(size.sizes)) : nullptr;
+  if (branch == nullptr || branch->configuration.text() != match.best->configuration) return {};
+  std::string text = fmt::format("{}, of sizes tuned together", branch->condition());
+  const SizeRule::Regret& between = rule->between;
   if (between.sizes > 0)
     text += fmt::format(
         "; at sizes between, the rule is {:.1f}% slower than the best (95% interval {:.1f}% to {:.1f}%, at "
         "most {:.1f}%)",
         100 * between.median, 100 * between.low, 100 * between.high, 100 * between.worst);
-  return text;
+  return {rule->text(), text};
 }
 
 /// \p use: nothing: that of any call.
@@ -235,7 +235,7 @@ Answer explanation(const KernelSpec& spec, const ProblemSize& size, const Device
     if (!best.checked.empty()) answer.fact("checked", best.checked);
     if (!best.target.empty()) answer.fact("target", best.target);
     if (!best.effort.empty()) answer.fact("effort", best.effort);
-    if (const auto rule = rule_behind(size, best)) answer.fact("rule", {rule->text(), rule_text(*rule, size)});
+    if (const Cell rule = rule_cell(size, match); !rule.text.empty()) answer.fact("rule", rule);
     answer.fact(people("software"), best.environment.driver + ", " + best.environment.compiler);
   }
   const std::string runs = refusal.empty() ? seen.decision.configuration.text() : "";
