@@ -83,8 +83,6 @@ Json problem_size(const cache::Sizes& sizes) {
   return list;
 }
 
-std::string device_name(const cache::DeviceRecord& device) { return device.name.empty() ? device.key : device.name; }
-
 }  // namespace
 
 std::string t4_text(const RecordedTuning& tuning) {

@@ -3,81 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <limits>
-#include <map>
 #include <set>
-#include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <tuner/core/cpp/words.hpp>
+#include <tuner/convert/header_names.hpp>
+#include <tuner/convert/header_rules.hpp>
 #include <tuner/core/device/device.hpp>
-#include <tuner/core/kernel/size_classes.hpp>
-#include <tuner/core/kernel/verify_problems.hpp>
-#include <tuner/core/result/size_rule.hpp>
-#include <tuner/core/values/characters.hpp>
 #include <tuner/core/values/format.hpp>
 #include <tuner/core/values/message_text.hpp>
-#include <tuner/core/values/named.hpp>
 #include <tuner/error.hpp>
 
 namespace tuner::convert {
 namespace {
-
-/// Whether a compiler knows \p name as a macro where only <cmath> is included.
-bool is_macro(std::string_view name) {
-  constexpr std::string_view kMacros[] = {
-      "EXIT_FAILURE",     "EXIT_SUCCESS", "INFINITY", "MATH_ERREXCEPT", "MATH_ERRNO", "MAXFLOAT",
-      "math_errhandling", "NAN",          "NULL",     "RAND_MAX",       "linux",      "unix"};
-  constexpr std::string_view kBeginnings[] = {"FP_", "HUGE_VAL", "M_", "SNAN"};
-  return contains(kMacros, name) ||
-         std::ranges::any_of(kBeginnings, [&](std::string_view one) { return name.starts_with(one); });
-}
-
-/// \p text for the end of a comment, where a backslash would also comment out the next line.
-std::string comment(const std::string& text) {
-  std::string safe = printable(text);
-  if (safe.ends_with('\\')) safe += '.';
-  return safe;
-}
-
-/// \p text as a C++ identifier.
-std::string identifier(const std::string& text) {
-  std::string name;
-  for (const char c : text) {
-    if (is_word(c) && c != '_')
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  }
-  while (!name.empty() && name.back() == '_') name.pop_back();
-  if (name.empty()) name = "any";
-  if (is_digit(name.front())) name.insert(0, "v");
-  if (is_word_of_cpp(name) || is_macro(name)) name += '_';
-  return name;
-}
-
-/// A unique identifier for each text, other than those that the header uses itself.
-class Identifiers {
- public:
-  Identifiers() = default;
-  explicit Identifiers(std::set<std::string> taken) : taken_(std::move(taken)) {}
-  const std::string& of(const std::string& text) { return of(text, identifier(text)); }
-  const std::string& of(const std::string& text, const std::string& wanted) {
-    if (const auto at = names_.find(text); at != names_.end()) return at->second;
-    std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
-    return names_[text] = name;
-  }
-
- private:
-  std::map<std::string, std::string> names_;
-  std::set<std::string> taken_;
-};
 
 /// A parameter of the kernel, as a member of `Configuration`.
 struct Member {
@@ -93,23 +34,6 @@ struct Member {
     return value.is_string() ? value.string() : std::to_string(value.integer());  // a floating number
   }
 };
-
-/// In choose(): a size that was not measured gets the choice of the nearest rule.
-constexpr const char* kAskRules =
-    R"(  if (best && best_distance > 1e-9) {  // the compiler's logarithms may be rounded otherwise
-    int chosen = -1;
-    for (int i = first_row[place]; i < first_row[place + 1]; ++i) {
-      const Row& row = rows[i];
-      const bool is_there = row.device.compute_capability == best->device.compute_capability &&
-                            row.device.multiprocessors == best->device.multiprocessors &&
-                            row.device.l2_bytes == best->device.l2_bytes;
-      if (!is_there || !row.rule || row.rule(size) < 0 || (chosen >= 0 && distance_to(row) >= best_distance)) continue;
-      chosen = row.rule(size);
-      best_distance = distance_to(row);
-    }
-    if (chosen >= 0) return chosen;
-  }
-)";
 
 class HeaderWriter {
  public:
@@ -132,7 +56,9 @@ class HeaderWriter {
     for (const std::string& problem : problems_) problem_names_.of(problem);
     for (const std::string& size : sizes_) size_names_.of(size);
     make_members();
-    make_rules();
+    std::set<std::string> taken;
+    for (const Member& member : members_) taken.insert(member.type);
+    rules_ = HeaderRules(results, Identifiers(std::move(taken)), problem_names_);
   }
 
   std::string text() {
@@ -140,7 +66,7 @@ class HeaderWriter {
     text_ += fmt::format("#pragma once\n\n#include <cmath>\n\nnamespace tuned::{} {{\n\n", name_);
     add_types();
     add_configurations();
-    for (const auto& [of, rule] : rules_) add_rule(rule);
+    text_ += rules_.functions(size_names_, [this](const Configuration& one) { return number(one); });
     add_rows();
     add_choose();
     add_dispatch();
@@ -193,42 +119,8 @@ class HeaderWriter {
     }
   }
 
-  /// A rule of sizes tuned together, as a function.
-  struct Rule {
-    SizeRule rule;
-    std::string name;
-    const TunedSize* example;  // of its rows
-  };
-  /// The kernel's choices, the device and the text of its rule.
-  using RuleKey = std::tuple<std::string, std::string, std::string>;
-  static RuleKey key_of(const TunedSize& row) { return {row.problem.choices, row.device.key, row.rule}; }
-
-  void make_rules() {
-    std::set<std::string> taken;
-    for (const Member& member : members_) taken.insert(member.type);
-    Identifiers names(std::move(taken));
-    for (const TunedSize& row : results_.rows) {
-      auto rule = SizeRule::parse(row.rule);
-      if (!rule || rules_.contains(key_of(row)) || rule->branch(row.problem.sizes) == nullptr) continue;
-      const std::string of = fmt::format("{} {} {}", row.problem.choices, row.device.key, row.rule);
-      const std::string& name = names.of(of, "rule_" + problem_names_.of(row.problem.choices));
-      rules_.emplace(key_of(row), Rule{std::move(*rule), name, &row});
-    }
-  }
-
-  /// Whether a result has the configuration of \p branch and is from \p rule.
-  bool is_stored(const Rule& rule, const SizeRule::Branch& branch) const {
-    return std::ranges::any_of(results_.rows, [&](const TunedSize& row) {
-      return row.configuration == branch.configuration && key_of(row) == key_of(*rule.example);
-    });
-  }
-
-  static const std::string& name_of(const cache::DeviceRecord& device) {
-    return device.name.empty() ? device.key : device.name;
-  }
-
   std::string row_remark(const TunedSize& row) const {
-    return fmt::format("{} {}: {}", printable(name_of(row.device)), printable(cache::sizes_text(row.problem.sizes)),
+    return fmt::format("{} {}: {}", printable(device_name(row.device)), printable(cache::sizes_text(row.problem.sizes)),
                        format_ns(row.median_ns));
   }
 
@@ -298,39 +190,6 @@ class HeaderWriter {
     text_ += fmt::format("inline constexpr int default_configuration = {};\n\n", default_number());
   }
 
-  void add_rule(const Rule& one) {
-    const auto size = [&](const std::string& name) { return "size." + size_names_.of(name); };
-    const SizeRule::Regret& between = one.rule.between;
-    text_ += fmt::format(
-        "/// The rule for {}, of sizes tuned together: an index in `configurations`; -1: it says "
-        "nothing about \\p size.\n",
-        comment(printable(one.example->problem.choices + " on " + name_of(one.example->device))));
-    if (between.sizes > 0)
-      text_ += fmt::format("/// At sizes between, it is {} slower than the best (95% interval {} to {}, at most {}).\n",
-                           format_percent(between.median), format_percent(between.low), format_percent(between.high),
-                           format_percent(between.worst));
-    text_ += fmt::format("constexpr int {}(const Size& size) {{\n", one.name);
-    for (const auto& [name, ends] : one.rule.range)
-      text_ += fmt::format("  if ({0} < {1} || {0} > {2}) return -1;\n", size(name),
-                           class_begin(ends.least, one.rule.range.size()), ends.most);
-    for (const SizeRule::Branch& branch : one.rule.branches) {
-      std::string condition;
-      for (const SizeRule::Bound& bound : branch.bounds) {
-        std::string product;
-        for (const std::string& name : bound.sizes)
-          product += fmt::format("{}static_cast<double>({})", product.empty() ? "" : " * ", size(name));
-        std::string below = scalar_text(bound.below);
-        if (below.find_first_of(".e") == std::string::npos) below += ".0";
-        condition += fmt::format("{}{} < {}", condition.empty() ? "" : " && ", product, below);
-      }
-      const std::string chosen = is_stored(one, branch) ? std::to_string(number(branch.configuration)) : "-1";
-      text_ += condition.empty() ? fmt::format("  return {};", chosen)
-                                 : fmt::format("  if ({}) return {};", condition, chosen);
-      text_ += fmt::format("  // {}\n", comment(branch.configuration.text()));
-    }
-    text_ += "}\n\n";
-  }
-
   void add_rows() {
     text_ += fmt::format(
         "/// A measured problem, with the logarithms of its sizes.\nstruct Row {{\n  Device "
@@ -359,9 +218,8 @@ class HeaderWriter {
       logs += fmt::format("{}{}", logs.empty() ? "" : ", ",
                           value > 0 ? fmt::format("{:.17g}", std::log2(static_cast<double>(value))) : "-64.0");
     }
-    std::string rule;
-    if (const auto at = rules_.find(key_of(row)); at != rules_.end()) rule = ", " + at->second.name;
-    if (rule.empty() && !rules_.empty()) rule = ", nullptr";
+    const std::string function = rules_.function_of(row);
+    const std::string rule = rules_.empty() ? "" : function.empty() ? ", nullptr" : ", " + function;
     return fmt::format("    {{{{{}, {}, {}}}, {{{}}}, {}{}}},  // {}\n", row.device.compute_capability,
                        row.device.sm_count, row.device.l2_bytes, logs.empty() ? "0.0" : logs, number(row.configuration),
                        rule, row_remark(row));
@@ -414,7 +272,7 @@ inline int choose(Problem problem, const Device& device, [[maybe_unused]] const 
 }}
 
 )",
-        wanted.empty() ? "0.0" : wanted, rules_.empty() ? "" : kAskRules);
+        wanted.empty() ? "0.0" : wanted, rules_.statements());
   }
 
   void add_dispatch() {
@@ -458,7 +316,7 @@ inline int choose(Problem problem, const Device& device, [[maybe_unused]] const 
   std::vector<std::string> problems_;  // texts of choices
   std::vector<Configuration> configurations_;
   std::vector<Member> members_;
-  std::map<RuleKey, Rule> rules_;
+  HeaderRules rules_;
   Identifiers size_names_{{"Size"}}, problem_names_;
 };
 

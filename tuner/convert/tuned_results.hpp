@@ -18,6 +18,11 @@
 
 namespace tuner::convert {
 
+/// For people.
+inline const std::string& device_name(const cache::DeviceRecord& device) {
+  return device.name.empty() ? device.key : device.name;
+}
+
 /// The best configuration for one problem on one device.
 struct TunedSize {
   cache::DeviceRecord device;
