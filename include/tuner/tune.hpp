@@ -76,6 +76,15 @@ struct TuneResult {
 /// $TUNER_FROZEN, when no exact result is known.
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const TuneOptions& options = {});
 
+/// By how much the choice of a rule is slower than the best, at sizes that the rule was not made from. Each size was
+/// left out once. 0.01 is 1%.
+struct RegretBetween {
+  double median = 0;
+  double low = 0, high = 0;  ///< 95% confidence interval of the median
+  double worst = 0;
+  std::size_t sizes = 0;  ///< how many were left out
+};
+
 /// At most four configurations, and which size gets which.
 struct RuleResult {
   struct Branch {
@@ -85,25 +94,22 @@ struct RuleResult {
   struct Choice {
     Sizes sizes;
     std::string configuration;
-    double median_ns = 0;
-    double regret = 0;  ///< how much slower it is than the best that was measured for these sizes; 0.01 is 1%
+    std::optional<double> median_ns;  ///< nothing: it was not measured for these sizes
+    std::optional<double> regret;     ///< how much slower it is than the best that was measured for them; 0.01 is 1%
   };
   std::vector<Branch> branches;  ///< the first whose condition holds counts; none: stopped before there was a rule
   std::vector<Choice> choices;   ///< in the order of the sizes that were given
 
-  /// The regret at sizes between, measured by leaving each size out once: its median with a 95% interval, and the
-  /// largest.
-  double between = 0, between_low = 0, between_high = 0, between_worst = 0;
-  std::size_t between_sizes = 0;  ///< how many could be left out; 0: nothing is known
-  std::size_t trials = 0;         ///< of this and earlier calls
+  std::optional<RegretBetween> between;  ///< nothing: no size could be left out
+  std::size_t trials = 0;                ///< of this and earlier calls
   bool from_cache = false;
 };
 
 /// Tunes \p kernel for all of \p sizes together (docs/search.md), and stores the rule, which later launches for these
 /// sizes and those between use. The limits of \p options are those of one size; a race of all makes at most 1.5 times
 /// its trials. If on_trial() returns false, nothing is stored but the trials, and the next call continues. The rest is
-/// as for tune(). Throws Error with $TUNER_FROZEN, for metrics, for Effort::none, and when no few configurations work
-/// for all sizes.
+/// as for tune(). Throws Error with $TUNER_FROZEN, for metrics, for Effort::none, for a kernel without sizes, and
+/// when no few configurations work for all sizes.
 RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, const Choices& choices = {},
                          const TuneOptions& options = {});
 

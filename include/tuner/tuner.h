@@ -282,7 +282,8 @@ TUNER_C_API tuner_status tuner_kernel_tune(const tuner_kernel* kernel, const int
                                            const char* choices, const tuner_tune_options* options,
                                            tuner_result** result);
 /// Tunes for several problems together, and stores the rule, which later launches use: see tune_together() in
-/// tuner/tune.hpp. \p sizes: \p problems times \p size_count numbers. \p json: the members of tuner::RuleResult.
+/// tuner/tune.hpp. \p sizes: \p problems times \p size_count numbers. \p json: the members of tuner::RuleResult;
+/// null for what was not measured.
 TUNER_C_API tuner_status tuner_kernel_tune_together(const tuner_kernel* kernel, const int64_t* sizes, size_t size_count,
                                                     size_t problems, const char* choices,
                                                     const tuner_tune_options* options, char** json);

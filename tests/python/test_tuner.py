@@ -250,6 +250,7 @@ __global__ void lengths(const float4* p, const Step* s, float* y, int n) {
         rule = self.axpy.tune_together([[510], [5000], [40000]], trials=3, T="double", on_trial=lambda *_: None)
         self.assertEqual([one["sizes"] for one in rule.choices], [[510], [5000], [40000]])
         self.assertIn("else: block=", str(rule))
+        self.assertTrue(rule.between is None or rule.between["sizes"] == 1)
         self.assertIn("the rule", self.axpy.explain([12000], T="double"))
         with self.assertRaisesRegex(ValueError, "as many sizes"):
             self.axpy.tune_together([[510], [5000, 1]])

@@ -146,14 +146,10 @@ class RuleResult:
     """Dictionaries with `condition`, such as "n<65536" or "else", and `configuration`. The first that holds counts."""
     choices: list
     """For each problem that was given, a dictionary with `sizes`, `configuration`, `median_ns` and `regret`: how much slower
-    it is than the best that was measured there; 0.01 is 1%."""
-    between: float
-    """The regret at sizes between, measured by leaving each size out once: its median, a 95% interval, and the largest."""
-    between_low: float
-    between_high: float
-    between_worst: float
-    between_sizes: int
-    """How many sizes could be left out; 0: nothing is known."""
+    it is than the best that was measured there; 0.01 is 1%. None: it was not measured there."""
+    between: dict | None
+    """The regret at sizes between, measured by leaving each size out once: `median`, `low` and `high` (its 95% confidence
+    interval), `worst` and `sizes` (how many were left out). None: none could be."""
     trials: int
     from_cache: bool
 

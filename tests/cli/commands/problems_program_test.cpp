@@ -265,11 +265,23 @@ TEST_F(TogetherProgram, HasARuleForEachKindOfElements) {
 }
 
 TEST_F(TogetherProgram, RefusesWhatDoesNotGoWithOneRule) {
+  file("fixed.cu", R"(
+#pragma tuner kernel    fixed
+#pragma tuner parameter block = 32 64
+#pragma tuner out       y[8] : float
+#pragma tuner block     block
+#pragma tuner grid      1
+#pragma tuner arguments y
+#pragma tuner reference default
+#pragma tuner default   block=32
+extern "C" __global__ void fixed(float* y) { if (threadIdx.x < 8) y[threadIdx.x] = 1; }
+)");
   for (const auto& [line, why] : std::vector<std::pair<const char*, const char*>>{
            {"scale.cu --problems sizes.txt", "--problems and --kernel do not go together"},
            {"--problems sizes.txt --together", "sizes.txt:1: which kernel"},
            {"scale.cu --together --fix block=32", "--together and --fix do not go together"},
            {"scale.cu --together --objective energy", "--together is about times"},
+           {"fixed.cu --together", "kernel 'fixed' has no sizes: tune it without --together"},
            {"scale.cu --together --effort none", "--together has no effect"}}) {
     const Finished run = call(line);
     EXPECT_EQ(run.code, 2) << line;

@@ -597,6 +597,41 @@ TEST_F(HostServing, TunesWithTheEffortOfTheCallElseOfTheSettings) {
   EXPECT_THAT(error_of([&] { tune(untouched, {4321}, {{"T", "float"}}, options); }), HasSubstr("set one of them"));
 }
 
+TEST_F(HostServing, RefusesARuleWithoutMeasurementsOrWithoutSizes) {
+  TuneOptions options;
+  options.effort = Effort::none;
+  EXPECT_THAT(error_of([&] {
+                tune_together(scale_, {{1000}, {4000}}, {}, options);
+              }),
+              AllOf(HasSubstr("tune_together() needs measurements"), HasSubstr("TUNER_EFFORT"),
+                    HasSubstr("Settings::effort"), HasSubstr("quick or more")));
+  const Kernel fixed = Kernel::from_source(R"(#pragma tuner kernel fixed
+#pragma tuner parameter block = 32 64
+#pragma tuner out y[8] : float
+#pragma tuner block block
+#pragma tuner grid 1
+#pragma tuner arguments y
+#pragma tuner instantiate fixed
+#pragma tuner reference default
+#pragma tuner default block=32
+extern "C" __global__ void fixed(float* y) { if (threadIdx.x < 8) y[threadIdx.x] = 1; }
+)",
+                                           "fixed.cu");
+  EXPECT_THAT(error_of([&] { tune_together(fixed, {{}}); }), AllOf(HasSubstr("no sizes"), HasSubstr("use tune()")));
+}
+
+TEST_F(HostServing, ARuleTellsNothingOfWhatWasNotMeasured) {
+  TuneOptions options;
+  options.trials = 2;
+  const RuleResult rule = tune_together(scale_, {{700}, {9000}}, {}, options);
+  ASSERT_EQ(rule.choices.size(), 2u);
+  for (const RuleResult::Choice& choice : rule.choices) {
+    EXPECT_THAT(choice.median_ns, ::testing::Optional(::testing::Gt(0)));
+    EXPECT_TRUE(choice.regret);
+  }
+  EXPECT_FALSE(rule.between) << "both sizes are ends of the range";
+}
+
 TEST_F(HostServing, TrustsAResultOnlyWhereItMeasuredItIfAMacroNamesAHeader) {
   const testing::TemporaryFolder folder;
   std::ofstream(folder / "factor.h") << "#define FACTOR 2\n";

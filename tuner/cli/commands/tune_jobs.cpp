@@ -30,7 +30,11 @@ KernelSpec part_of(const KernelSpec& spec, const SweepRequest& asked) try {
   throw UsageError(error.what());
 }
 
-TuneJob job_of(KernelSpec spec, const TuningOptions& tuning) {
+/// Throws UsageError if \p spec cannot be tuned as \p given says.
+TuneJob job_of(KernelSpec spec, const TuningOptions& tuning, const TuneArguments& given) {
+  if (given.together && spec.sizes.empty())
+    throw UsageError("--together finds a rule by size, and kernel '{}' has no sizes: tune it without --together",
+                     spec.name);
   TuneJob job{std::make_shared<const KernelSpec>(std::move(spec)), {}, tuning};
   if (const std::string* const why = unknown_headers(*job.spec))
     job.notes.push_back("note      earlier results are not used: " + *why);
@@ -67,7 +71,7 @@ void add(Named named, TuneJobs& jobs, std::set<std::string>& known) {
   }
   KernelSpec spec = recording ? recording->spec : find_kernel(named.what.kernel);
   if (sweep.is_part()) spec = part_of(spec, sweep);
-  TuneJob job = job_of(std::move(spec), named.tuning);
+  TuneJob job = job_of(std::move(spec), named.tuning, jobs.arguments);
   const Problems problems =
       recording ? Problems{{recording->size}} : select_problems(*job.spec, named.what.problems, device);
   if (recording)
@@ -137,7 +141,7 @@ void add_miss(const cache::MissRecord& miss, TuneJobs& jobs, Console& console) {
         fmt::format("{} names the kernel file {}, which would be compiled and run here: if you trust it, add "
                     "--kernel {}",
                     given.database.string(), miss.file, miss.file));
-  TuneJob job = job_of(find_kernel(miss.file), given.tuning);
+  TuneJob job = job_of(find_kernel(miss.file), given.tuning, given);
   if (job.spec->name != miss.kernel.name)
     throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune db clear missed --kernel {}` forgets it",
                             job.spec->program.file, job.spec->name, miss.kernel.name, miss.kernel.name));

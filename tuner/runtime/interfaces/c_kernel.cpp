@@ -174,14 +174,12 @@ TuneOptions tune_options_of(const tuner_tune_options* options) {
   return tuning;
 }
 
+Json json_of(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
 Json json_of(const RuleResult& result) {
   Json about{{"branches", Json::array()},
              {"choices", Json::array()},
-             {"between", result.between},
-             {"between_low", result.between_low},
-             {"between_high", result.between_high},
-             {"between_worst", result.between_worst},
-             {"between_sizes", result.between_sizes},
+             {"between", nullptr},
              {"trials", result.trials},
              {"from_cache", result.from_cache}};
   for (const RuleResult::Branch& branch : result.branches)
@@ -189,8 +187,14 @@ Json json_of(const RuleResult& result) {
   for (const RuleResult::Choice& choice : result.choices)
     about["choices"].push_back({{"sizes", std::vector(choice.sizes.data(), choice.sizes.data() + choice.sizes.count())},
                                 {"configuration", choice.configuration},
-                                {"median_ns", choice.median_ns},
-                                {"regret", choice.regret}});
+                                {"median_ns", json_of(choice.median_ns)},
+                                {"regret", json_of(choice.regret)}});
+  if (const std::optional<RegretBetween>& between = result.between)
+    about["between"] = {{"median", between->median},
+                        {"low", between->low},
+                        {"high", between->high},
+                        {"worst", between->worst},
+                        {"sizes", between->sizes}};
   return about;
 }
 

@@ -22,6 +22,10 @@
 namespace tuner {
 namespace {
 
+constexpr const char* kNeedsMeasurements =
+    " needs measurements, and with Effort::none (TuneOptions::effort, else TUNER_EFFORT, else Settings::effort) there "
+    "are none: set TuneOptions::effort to quick or more";
+
 /// The caller's function, and its wish to stop.
 struct Callback {
   void operator()(std::size_t finished, const Trial* best) const {
@@ -97,9 +101,7 @@ TuningOptions tuning_options(const TuneOptions& options, const KernelSpec& spec,
   if (!options.wall_time && !options.trials) tuning.effort = options.effort.value_or(usual);
   if (tuning.effort == Effort::none && (options.force || !options.metrics.empty()))
     throw Error(ErrorCode::invalid_argument,
-                std::string(options.force ? "TuneOptions::force" : "TuneOptions::metrics") +
-                    " needs measurements, and with Effort::none (TuneOptions::effort, else TUNER_EFFORT, else "
-                    "Settings::effort) there are none: set TuneOptions::effort to quick or more");
+                std::string(options.force ? "TuneOptions::force" : "TuneOptions::metrics") + kNeedsMeasurements);
   tuning.session.strategy = options.strategy;
   tuning.session.seed = options.seed;
   tuning.session.objective = Objective::time_of(options.use);
@@ -168,6 +170,8 @@ RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, 
   check_limits(options);
   if (!options.metrics.empty())
     throw Error(ErrorCode::invalid_argument, "tune_together() collects no metrics: leave TuneOptions::metrics empty");
+  if (kernel.spec().sizes.empty())
+    throw runtime::refusal(kernel.spec().name, " has no sizes for a rule to choose by: use tune()");
   const runtime::ServedProblem problem(*kernel.served_, sizes.front(), choices);
   runtime::ServedDevice& served = problem.device;
   const Device device = served.tuned_device();
@@ -183,7 +187,7 @@ RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, 
   JointCallbacks observer(options, stop);
   job.tuning = tuning_options(options, *job.spec, job.sizes, device, problem.terms.settings.effort, stop);
   if (job.tuning.effort == Effort::none)
-    throw Error(ErrorCode::invalid_argument, "tune_together() has no effect with Effort::none, which measures nothing");
+    throw Error(ErrorCode::invalid_argument, std::string("tune_together()") + kNeedsMeasurements);
   weigh_by_misses(job, problem.terms.wisdom, device);
   const runtime::TuningHere here;
   const JointResult found = tune_together(job, device, problem.terms.wisdom, served.backend.get(), observer, stop);
@@ -199,14 +203,11 @@ RuleResult tune_together(const Kernel& kernel, const std::vector<Sizes>& sizes, 
     result.branches.push_back({branch.condition(), branch.configuration.text()});
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const JointChoice& choice = found.choices[places[i]];
-    result.choices.push_back({sizes[i], choice.configuration.text(), choice.median_ns, choice.regret.value_or(0)});
+    result.choices.push_back({sizes[i], choice.configuration.text(), std::nullopt, choice.regret});
+    if (choice.median_ns > 0) result.choices.back().median_ns = choice.median_ns;
   }
-  const SizeRule::Regret& between = found.rule->between;
-  result.between = between.median;
-  result.between_low = between.low;
-  result.between_high = between.high;
-  result.between_worst = between.worst;
-  result.between_sizes = between.sizes;
+  if (const SizeRule::Regret& between = found.rule->between; between.sizes > 0)
+    result.between = RegretBetween{between.median, between.low, between.high, between.worst, between.sizes};
   return result;
 } catch (...) {
   runtime::leave_with_error();
