@@ -59,7 +59,9 @@ class TuneTogether : public ::testing::Test {
     return FakeEvaluator([this, n = size.sizes.at("n")](const Configuration& configuration) {
       ++tried_;
       if (wrong_ == configuration) return failed(configuration, WrongResult{"b[0] is 1, not 2"});
-      return measured(configuration, cost_at(configuration, n));
+      Trial trial = measured(configuration, cost_at(configuration, n));
+      std::get<Measurement>(trial.outcome).abandoned = n == abandoned_at_;
+      return trial;
     });
   }
 
@@ -92,6 +94,7 @@ class TuneTogether : public ::testing::Test {
   JointListener listener_;
   std::atomic<bool> stop_{false};
   Configuration wrong_;
+  std::int64_t abandoned_at_ = 0;  // every measurement of this size ends early
   std::size_t searches_ = 0, measures_ = 0, tried_ = 0;
   std::size_t stop_at_measure_ = 0;  // 0: never
 };
@@ -234,6 +237,18 @@ TEST_F(TuneTogether, KeepsWhatItMeasuredWhenItIsInterrupted) {
   ASSERT_TRUE(whole.rule);
   EXPECT_EQ(whole.trials, tried_) << "nothing was measured twice";
   EXPECT_GT(before, 0u);
+}
+
+TEST_F(TuneTogether, StoresNoChoiceWhoseMeasurementEndedEarly) {
+  abandoned_at_ = 4096;
+  const JointResult result = tune();
+  ASSERT_TRUE(result.rule);
+  EXPECT_FALSE(result.choices[1].is_stored);
+  EXPECT_TRUE(result.choices[2].is_stored);
+  EXPECT_EQ(best_of(1), "none");
+  const std::size_t sessions = cache::sessions(wisdom_.user()).size();
+  EXPECT_TRUE(tune().is_known);
+  EXPECT_EQ(cache::sessions(wisdom_.user()).size(), sessions) << "nothing is stored twice";
 }
 
 TEST_F(TuneTogether, LeavesAFasterResultOfASizeByItself) {

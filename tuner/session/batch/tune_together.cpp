@@ -66,7 +66,8 @@ class JointTuning {
         stop_(stop),
         race_(joint_sizes(job)),
         limits_(limits_of(job.tuning, job.sizes.front(), device)),
-        trials_(job.sizes.size()) {}
+        trials_(job.sizes.size()),
+        storable_(job.sizes.size()) {}
 
   JointResult run() {
     for (std::size_t i = 0; i < job_.sizes.size() && job_.tuning.resume; ++i)
@@ -123,6 +124,7 @@ class JointTuning {
       const Measurement* const measured = trial.verified ? trial.measurement() : nullptr;
       race_.learn(size, trial.configuration, measured ? std::optional(measured->median_ns) : std::nullopt);
       trials_[size].insert_or_assign(trial.configuration, measured ? measured->median_ns : 0);
+      if (measured && !measured->abandoned) storable_[size].insert(trial.configuration);
     }
   }
 
@@ -174,7 +176,7 @@ class JointTuning {
       const bool is_same = standing && standing->configuration == choice.configuration.text();
       const bool stays = standing && job_.tuning.resume && !is_same && standing->rule.empty() &&
                          (result.is_known || standing->median_ns < choice.median_ns);
-      if (choice.median_ns > 0 && !stays) {
+      if (storable_[i].contains(choice.configuration) && !stays) {
         cache::BestOrigin origin{effort(), checked_[choice.configuration], result.rule->text()};
         if (result.is_known && is_same) origin.effort = standing->effort;
         if (result.is_known && is_same) origin.checked = standing->checked;
@@ -223,7 +225,9 @@ class JointTuning {
       const bool is_its = match.tier == cache::Tier::exact;
       result.choices[i].is_stored = is_its && match.best->configuration == result.choices[i].configuration.text();
       const bool is_tuned_alone = is_its && !result.choices[i].is_stored && match.best->rule.empty();
-      if (!is_tuned_alone && (!is_its || match.best->rule != common->text())) lacks_rule = true;
+      if (storable_[i].contains(result.choices[i].configuration) && !is_tuned_alone &&
+          (!is_its || match.best->rule != common->text()))
+        lacks_rule = true;
     }
     if (lacks_rule && !wisdom_.frozen()) store(result);
     return result;
@@ -254,6 +258,7 @@ class JointTuning {
   SizeRace race_;
   const Budget limits_;                                  // of one size
   std::vector<std::map<Configuration, double>> trials_;  // by size: times in ns; 0: failed
+  std::vector<std::set<Configuration>> storable_;        // by size: those with a whole measurement
   std::map<Configuration, std::string> checked_;
 };
 
