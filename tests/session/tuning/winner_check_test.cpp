@@ -26,6 +26,19 @@ constexpr const char* kDoesDirectives = R"(
 #pragma tuner grid        ceil_div(n, 64)
 #pragma tuner block       64
 )";
+constexpr const char* kMatrixDirectives = R"(
+#pragma tuner kernel      k
+#pragma tuner size        m n : int = 4096
+#pragma tuner parameter   does = well badly
+#pragma tuner in          a[m * n] : int
+#pragma tuner out         c[n] : int
+#pragma tuner arguments   a, c, m, n
+#pragma tuner grid        1
+#pragma tuner block       64
+#pragma tuner instantiate k<Does::does>
+#pragma tuner default     does=well
+#pragma tuner reference   default
+)";
 constexpr const char* kDoesFunction = R"(
 enum class Does { well, badly };
 template <Does does> __global__ void k(const int* a, int* c, int n) {
@@ -67,6 +80,33 @@ TEST(WinnerCheck, TakesAVerifyProblemAtItsWord) {
   const auto wrong = WinnerCheck(spec, {}).ask(kBadly).wrong;
   ASSERT_TRUE(wrong);
   EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
+}
+
+/// The problem on which `does=badly` is checked, or why there is none.
+std::string checked_on(const std::string& directives, bool may_be_large = false) {
+  const char* const function =
+      "enum class Does { well, badly };\ntemplate <Does does> __global__ void k(const int* a, int* c, int m, int n) "
+      "{}\n";
+  const KernelSpec spec = parse_kernel_file(kMatrixDirectives + directives + function, "k.cu");
+  std::string why_not;
+  const auto problem = check_problem(spec, complete(spec, {}), {}, kBadly, may_be_large, why_not);
+  if (!problem) return why_not;
+  return problem->size.sizes_text() + (problem->made_smaller ? " made smaller" : "");
+}
+
+TEST(WinnerCheck, ChoosesAProblemForWhichTheConfigurationIsValid) {
+  const std::string verify = "#pragma tuner verify m=8 n=8\n#pragma tuner verify m=2000 n=500\n";
+  EXPECT_EQ(checked_on(verify), "m=2000 n=500") << "the largest small one";
+  EXPECT_EQ(checked_on(verify + "#pragma tuner constraint c: does == well or m < 100\n"), "m=8 n=8");
+  const std::string large = verify + "#pragma tuner constraint c: does == well or m >= 4096\n";
+  EXPECT_EQ(checked_on(large), "m=4096 n=128 made smaller");
+}
+
+TEST(WinnerCheck, ChoosesALargeProblemOnAGpuAlone) {
+  const std::string large = "#pragma tuner constraint c: does == well or m * n > 2000000\n";
+  EXPECT_EQ(checked_on(large, true), "m=4096 n=4096");
+  EXPECT_EQ(checked_on(large + "#pragma tuner verify m=2000 n=2000\n", true), "m=2000 n=2000");
+  EXPECT_THAT(checked_on(large), AllOf(HasSubstr("not valid for a small problem (m="), HasSubstr("`verify` line")));
 }
 
 TEST(WinnerCheck, SaysThatAKernelIsForGpusOnly) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +64,43 @@ std::string_view doubt_about_host(const KernelSpec& spec) {
   return has_any ? kGuardedCode : std::string_view();
 }
 
+std::optional<CheckProblem> check_problem(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                          const Configuration& configuration, bool may_be_large, std::string& why_not) {
+  const auto elements = [&](const CheckProblem& one) { return elements_of(spec, one.size, limits); };
+  std::vector<CheckProblem> all, large;
+  const auto add = [&](CheckProblem problem) {
+    (elements(problem) <= kMostElements ? all : large).push_back(std::move(problem));
+  };
+  add({size, false});
+  for (const VerifyProblem& problem : verify_problems(spec, size, limits))
+    if (!problem.is_own()) add({problem.size, false});
+  std::ranges::stable_sort(all, std::ranges::greater(), elements);
+  const auto add_smaller = [&](const std::vector<std::string>& names) {
+    if (auto smaller = made_smaller(spec, size, limits, kMostElements, names))
+      all.push_back({*std::move(smaller), true});
+  };
+  const std::vector<std::string> names = names_of(spec.sizes);
+  add_smaller(names);
+  // A configuration may need one size as large as it is.
+  for (std::size_t i = 0; names.size() > 1 && i < names.size(); ++i) {
+    std::vector<std::string> others = names;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    add_smaller(others);
+  }
+  std::ranges::stable_sort(large, std::ranges::less(), elements);
+  if (may_be_large) std::ranges::move(large, std::back_inserter(all));
+  why_not = all.empty() ? "no problem is small enough: add a `verify` line" : "";
+  for (CheckProblem& problem : all) {
+    const auto reason = why_invalid(spec, problem.size, limits, configuration);
+    if (!reason) return std::move(problem);
+    if (why_not.empty())
+      why_not =
+          fmt::format("it is not valid for a small problem ({}: {}); a `verify` line can name one for which it is",
+                      problem.size.sizes_text(), first_line(*reason));
+  }
+  return std::nullopt;
+}
+
 WinnerCheck::WinnerCheck(const KernelSpec& spec, const ProblemSize& size, WinnerCheckOptions options)
     : spec_(spec), size_(complete(spec, size)), options_(std::move(options)) {}
 
@@ -76,31 +115,7 @@ bool WinnerCheck::must_stop() const {
 
 bool WinnerCheck::is_late() const { return options_.until && Clock::now() >= *options_.until; }
 
-std::vector<WinnerCheck::Problem> WinnerCheck::problems(const DeviceLimits& limits) const {
-  std::vector<Problem> all{{size_, false}};
-  for (const VerifyProblem& problem : verify_problems(spec_, size_, limits))
-    if (!problem.is_own()) all.push_back({problem.size, false});
-  const auto elements = [&](const Problem& one) { return elements_of(spec_, one.size, limits); };
-  std::erase_if(all, [&](const Problem& one) { return elements(one) > kMostElements; });
-  std::sort(all.begin(), all.end(), [&](const Problem& a, const Problem& b) { return elements(a) > elements(b); });
-  if (auto smaller = made_smaller(spec_, size_, limits, kMostElements, names_of(spec_.sizes)))
-    all.push_back({std::move(*smaller), true});
-  return all;
-}
-
-std::optional<WinnerCheck::Problem> WinnerCheck::problem_for(const DeviceLimits& limits,
-                                                             const Configuration& configuration,
-                                                             std::string& why_not) const {
-  why_not = "no problem is small enough: add a `verify` line";
-  for (Problem& problem : problems(limits)) {
-    const auto reason = why_invalid(spec_, problem.size, limits, configuration);
-    if (!reason) return std::move(problem);
-    why_not = first_line(*reason);
-  }
-  return std::nullopt;
-}
-
-std::optional<Trial> WinnerCheck::evaluate(const Problem& problem, const Configuration& configuration) {
+std::optional<Trial> WinnerCheck::evaluate(const CheckProblem& problem, const Configuration& configuration) {
   std::unique_ptr<IsolatedEvaluator>& evaluator = evaluators_[problem.size.text()];
   const auto start = Clock::now();
   if (evaluator == nullptr) {
@@ -143,7 +158,7 @@ WinnerCheck::Looked WinnerCheck::look(const Configuration& configuration) {
 WinnerCheck::Answer WinnerCheck::look_on_host(const Configuration& configuration) try {
   std::string unfit;
   if (!host_) host_ = choose_device(kHostBackend).device.limits;
-  const std::optional<Problem> problem = problem_for(*host_, configuration, unfit);
+  const auto problem = check_problem(spec_, size_, *host_, configuration, /*may_be_large=*/false, unfit);
   if (!problem) return {{}, unfit};
   const std::optional<Trial> trial = evaluate(*problem, configuration);
   if (!trial && must_stop()) return {{}, "it was interrupted"};
@@ -199,8 +214,9 @@ WinnerCheck::Answer WinnerCheck::watch(const Configuration& configuration, std::
   if (program.empty())
     return failed("compute-sanitizer, which checks it on the GPU, is not installed: it comes with CUDA's toolkit");
   std::string unfit;
-  const std::optional<Problem> problem = problem_for(options_.device->limits, configuration, unfit);
-  if (!problem) return failed("for compute-sanitizer " + unfit);
+  const auto problem =
+      check_problem(spec_, size_, options_.device->limits, configuration, /*may_be_large=*/true, unfit);
+  if (!problem) return failed("compute-sanitizer cannot check it on the GPU: " + unfit);
   const Sanitizer sanitizer(program, spec_, *options_.device, options_.seed);
   std::optional<Answer> answer = sanitizer.ask(configuration, problem->size, problem->made_smaller, may_go_on);
   spent_s_ += seconds_since(start);

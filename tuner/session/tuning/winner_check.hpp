@@ -31,6 +31,17 @@ struct WinnerCheckOptions {
 /// `__CUDA_ARCH__` guards.
 std::string_view doubt_about_host(const KernelSpec& spec);
 
+/// The problem on which a configuration is checked.
+struct CheckProblem {
+  ProblemSize size;
+  bool made_smaller = false;  ///< not named by anybody, so the kernel may not support it
+};
+/// The largest problem with at most 2^20 elements for which \p configuration is valid: \p size or one of a `verify`
+/// line. If there is none, \p size is made smaller. With \p may_be_large the last resort is the smallest larger one of
+/// them. nullopt if there is none; \p why_not then says why, as the end of a sentence.
+std::optional<CheckProblem> check_problem(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                          const Configuration& configuration, bool may_be_large, std::string& why_not);
+
 class WinnerCheck final : public FinalistCheck {
  public:
   /// \p spec and options.stop must outlive it. \p size: the problem that is tuned. Starts no process until it is asked.
@@ -42,20 +53,15 @@ class WinnerCheck final : public FinalistCheck {
   /// of the limits is spent: the rest is for ask().
   void expect(const Configuration& configuration) override;
 
-  /// Uses the largest problem that is small enough: the tuned one or one of a `verify` line. Without such a problem, it
-  /// uses a smaller one of the same kind, which the kernel may not support. A result that is wrong there in every order
-  /// counts only if the kernel's default configuration gives the right one, and if there is no doubt_about_host(). A
-  /// kernel that the host cannot run is given to Sanitizer. Its launches must not disturb a measurement, so only ask()
-  /// does this.
+  /// Uses check_problem(), which may be large only on a GPU. A result that is wrong on the host in every order counts
+  /// only without doubt_about_host(). If the problem was made smaller, the kernel's default configuration must be right
+  /// there, too. A kernel that the host cannot run is given to Sanitizer. Its launches must not disturb a measurement,
+  /// so only ask() does this.
   Answer ask(const Configuration& configuration) override;
   /// The last check took so long. The first one also starts a process.
   double seconds() const override { return last_s_; }
 
  private:
-  struct Problem {
-    ProblemSize size;
-    bool made_smaller = false;  ///< not named by anybody, so the kernel may not support it
-  };
   struct Looked {
     Answer answer;
     bool in_limits = true;  ///< else nothing else may look at it either
@@ -65,10 +71,7 @@ class WinnerCheck final : public FinalistCheck {
   Answer watch(const Configuration& configuration, std::string why_not_there);
   bool must_stop() const;
   bool is_late() const;
-  std::vector<Problem> problems(const DeviceLimits& limits) const;
-  std::optional<Problem> problem_for(const DeviceLimits& limits, const Configuration& configuration,
-                                     std::string& why_not) const;
-  std::optional<Trial> evaluate(const Problem& problem, const Configuration& configuration);
+  std::optional<Trial> evaluate(const CheckProblem& problem, const Configuration& configuration);
 
   const KernelSpec& spec_;
   ProblemSize size_;
