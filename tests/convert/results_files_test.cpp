@@ -101,6 +101,18 @@ TEST_F(ResultsFiles, T4HasWhatTheSchemaRequires) {
   EXPECT_EQ(first["timestamp"], "2026-09-21 14:13:20.000+00:00");
 }
 
+TEST_F(ResultsFiles, T4HasTheResourcesOfEachConfigurationIfTheyAreKnown) {
+  cache::TrialRecord known = trial_of("block=32", 2e6);
+  known.resources = {.registers = 40, .spill_bytes = 8, .occupancy = 0.5};
+  add(key_of(1024), {known, trial_of("block=64", 3e6)});
+  const json results = json::parse(t4_text(tunings().front()))["results"];
+  EXPECT_EQ(results[0]["measurements"], json({{{"name", "time"}, {"value", 2.0}, {"unit", "ms"}},
+                                              {{"name", "registers"}, {"value", 40}, {"unit", ""}},
+                                              {{"name", "spill_bytes"}, {"value", 8}, {"unit", "bytes"}},
+                                              {{"name", "occupancy"}, {"value", 0.5}, {"unit", ""}}}));
+  EXPECT_EQ(results[1]["measurements"].size(), 1u);
+}
+
 TEST_F(ResultsFiles, BothFilesOfOneTuningAreReadBackAsTheSameRecording) {
   add(key_of(1024), all_kinds());
   const RecordedTuning tuning = tunings().front();

@@ -109,6 +109,11 @@ std::string t4_text(const RecordedTuning& tuning) {
     for (const auto& [name, value] : trial.metrics)
       if (name != objective && std::isfinite(value))
         measurements.push_back({{"name", name}, {"value", value}, {"unit", ""}});
+    if (const auto& used = trial.resources) {
+      measurements.push_back({{"name", "registers"}, {"value", used->registers}, {"unit", ""}});
+      measurements.push_back({{"name", "spill_bytes"}, {"value", used->spill_bytes}, {"unit", "bytes"}});
+      measurements.push_back({{"name", "occupancy"}, {"value", used->occupancy}, {"unit", ""}});
+    }
     const Json result{{"timestamp", instant(trial.created_ms)},
                       {"configuration", configuration},
                       {"times",
