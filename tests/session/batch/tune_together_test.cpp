@@ -198,6 +198,24 @@ TEST_F(TuneTogether, LeavesASizeOfTheClassOfATunedSizeToItsResult) {
   EXPECT_EQ(served(4100).tier, cache::Tier::nearest_size);
 }
 
+TEST_F(TuneTogether, ForgetsTheMissesThatTheRuleAnswers) {
+  job_.spec = std::make_shared<const KernelSpec>(servable());
+  std::vector<cache::MissRecord> misses;
+  for (const std::int64_t n : {9000, 1 << 26}) {
+    const ProblemSize size = complete(*job_.spec, {{{"n", n}}, {}});
+    misses.push_back({context_of(*job_.spec, size, device_, {}).kernel, to_record(size), class_begin(size.sizes),
+                      device_.key.text(), "", "default", 7});
+  }
+  misses.push_back(misses.front());
+  misses.back().kernel.name = "another";
+  cache::remember_misses(wisdom_.user(), misses);
+  tune();
+  std::vector<std::pair<std::string, std::int64_t>> left;
+  for (const cache::MissRecord& miss : cache::misses(wisdom_.user()))
+    left.emplace_back(miss.kernel.name, miss.problem.sizes.at("n"));
+  EXPECT_THAT(left, UnorderedElementsAre(std::pair("another", 9000), std::pair(job_.spec->name, 1 << 26)));
+}
+
 TEST_F(TuneTogether, WeighsSizesByTheCallsOfTheirClassThatWereMissed) {
   cache::MissRecord miss{context_of(*job_.spec, job_.sizes[1], device_, {}).kernel,
                          to_record(job_.sizes[1]),

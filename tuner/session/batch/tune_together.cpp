@@ -186,6 +186,20 @@ class JointTuning {
       writer.finish(spent_text(limits_, *result.rule));
     }
     result.is_stored = !database.is_in_memory();
+    forget_answered_misses();
+  }
+
+  void forget_answered_misses() {
+    const cache::KernelRecord kernel = key_of(job_, job_.sizes.front(), device_).kernel;
+    const std::string choices = job_.sizes.front().choices_text();
+    const cache::Filter filter{.kernel = kernel.name, .device_key = device_.key.text()};
+    for (const cache::MissRecord& miss :
+         cache::answer_or_nothing([&] { return cache::misses(wisdom_.user(), filter); })) {
+      if (miss.kernel != kernel || miss.problem.choices != choices) continue;
+      const auto match = wisdom_.lookup(*job_.spec, from_record(miss.problem), device_, job_.tuning.session.objective,
+                                        miss.sizes_from);
+      if (match.tier <= cache::Tier::rule) cache::forget_miss(wisdom_.user(), miss);
+    }
   }
 
   /// The stored rule, if the last race of each size ended with it and had as much effort.

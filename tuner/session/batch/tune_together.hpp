@@ -66,7 +66,8 @@ struct JointActions {
 /// best known configuration, unless a tuning of this size by itself found a faster one. The rule is stored with each of
 /// these results, so that it is served for other sizes in its range, and in a session of each size. If these sessions
 /// have the same rule for all sizes, with as much effort, that is the answer. Results that lack the rule then get it.
-/// Throws Error if the database is frozen: it has the rule, but not the sessions.
+/// Misses that the stored rule answers are forgotten. Throws Error if the database is frozen: it has the rule, but not
+/// the sessions.
 JointResult tune_together(const JointJob& job, const Device& device, Wisdom& wisdom, const JointActions& actions,
                           JointListener& listener, const std::atomic<bool>& stop);
 /// The same with tune_kernel() and try_configurations(). \p backend: for work in this process; null: each opens one if
