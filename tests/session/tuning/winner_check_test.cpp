@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include <tuner/core/kernel/choices.hpp>
 #include <tuner/core/kernel_file/kernel_file.hpp>
 #include <tuner/session/tuning/winner_check.hpp>
 
