@@ -549,5 +549,22 @@ TEST(HostHeaders, WithInlinePtxEndTheRunWhereItIsReached) {
     EXPECT_THAT(outcome(other), HasSubstr("this is inline PTX, which only a GPU runs")) << other;
 }
 
+TEST(HostHeaders, TakeAssemblyWithoutAnInstructionAsABarrierForTheCompiler) {
+  const auto outcome = [](const char* assembly) {
+    int out = 0;
+    const std::string kernel = "__global__ void k(int* x) { int r = 7; " + std::string(assembly) + " *x = r; }";
+    const std::string said = text(run(kernel, "k", shape(1, 1), &out));
+    return said == "done" ? std::to_string(out) : said;
+  };
+  for (const char* const empty :
+       {"asm volatile(\"\" ::: \"memory\");", "asm(\"\");", "__asm__ __volatile__(\"\" : \"+r\"(r) : : \"memory\");",
+        "if (r > 7) asm volatile(\" \\n\\t\" : : \"f\"(float(r)), \"l\"(x)); else r = 7;",
+        "asm volatile(\"// no instruction\\n\"\n\" /* nor here */ \" /* ; */ ::: \"memory\");"})
+    EXPECT_EQ(outcome(empty), "7") << empty;
+  for (const char* const other :
+       {"asm volatile(\"// one\\n bar.sync 0;\");", "asm volatile(\"\" \"bar.sync 0;\" ::: \"memory\");"})
+    EXPECT_THAT(outcome(other), HasSubstr("this is inline PTX")) << other;
+}
+
 }  // namespace
 }  // namespace tuner::host_test

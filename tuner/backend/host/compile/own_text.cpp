@@ -152,8 +152,29 @@ std::string register_of(std::string_view literal) {
   return trimmed(ptx.substr(name.size())) == ";" ? std::string(name) : std::string();
 }
 
-/// `asm volatile("…" : … )`, whose word `asm` ends at \p at. A lane's number and masks are computed. Other PTX ends the
-/// run, because a kernel may have it in branches that it does not take.
+/// Whether \p literals are string literals whose PTX is only blanks and comments.
+bool is_without_instruction(std::string_view literals) {
+  const std::string kept = code_of(literals, Literals::kept);
+  std::string ptx;
+  bool is_inside = false;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i] == '"') {
+      is_inside = !is_inside;
+    } else if (is_inside && kept[i] == '\\') {
+      ++i;
+      ptx += kept.substr(i, 1) == "n" ? '\n' : kept.substr(i, 1) == "t" ? '\t' : '?';
+    } else if (is_inside) {
+      ptx += kept[i];
+    } else if (!is_space(kept[i])) {
+      return false;
+    }
+  }
+  return trimmed(code_of(ptx)).empty();  // PTX has the comments of C++
+}
+
+/// `asm volatile("…" : … )`, whose word `asm` ends at \p at. Without an instruction, it is a barrier for the compiler.
+/// A lane's number and masks are computed. Other PTX ends the run, because a kernel may have it in branches that it
+/// does not take.
 Replaced inline_ptx(std::string_view source, std::string_view code, std::size_t at) {
   struct Register {
     std::string_view name, value;
@@ -174,6 +195,8 @@ Replaced inline_ptx(std::string_view source, std::string_view code, std::size_t 
   if (end == npos) return {};
   const Replaced other{end, "::__tuner_inline_ptx()"};
   const std::size_t colon = skip_space(code, at + 1);  // literals are blanks there
+  if (is_without_instruction(source.substr(at + 1, colon - at - 1)))
+    return {end, "__asm__ volatile(\"\" ::: \"memory\")"};
   const std::size_t open = code.find('(', at + 1);
   if (code.substr(colon, 1) != ":" || open == npos || open >= end) return other;
   const std::size_t close = after_brackets(code, open);
