@@ -289,6 +289,8 @@ TEST_F(IncludesTest, FindsAHeaderHoweverTheDirectiveIsWritten) {
            "auto n = 1'000;\n#include \"h.cuh\"\n",
            "const char* s = R\"x(\n)y\" )x\"\n#include \"h.cuh\"\n",
            "#if __has_include(\"h.cuh\")\n#endif\n",
+           "#if defined(__has_include) && (__has_include ( <h.cuh> ))\n#endif\n",
+           "#define HAS(file) __has_include(file)\n#if HAS(\"h.cuh\")\n#endif\n",
            "#if 0\nit's\n#endif\n#include \"h.cuh\"\n",
            "#define N 4\r\n#include \"h.cuh\"\r\n",
        }) {
@@ -356,7 +358,9 @@ TEST_F(IncludesTest, FollowsAMacroThatNamesAFileInQuotes) {
               UnorderedElementsAre("g.cuh", "h.cuh"));
   EXPECT_THAT(names("#define G H\n#include NEXT\n#include G\n#define H \"h.cuh\"\n"),
               UnorderedElementsAre("h.cuh", "next.cuh"));
+  EXPECT_THAT(names("#define H \"h.cuh\"\n#if __has_include(H)\n#endif\n"), ElementsAre("h.cuh"));
   EXPECT_FALSE(of("#define H \"h.cuh\"\n#include H\n").unknown);
+  EXPECT_FALSE(of("#define H \"h.cuh\"\n#if __has_include(H) && __has_builtin(H)\n#endif\n").unknown);
 }
 
 TEST_F(IncludesTest, SaysWhenAMacroMayNameAnotherFile) {
@@ -364,7 +368,9 @@ TEST_F(IncludesTest, SaysWhenAMacroMayNameAnotherFile) {
   for (const char* const text :
        {"#include H\n", "#define H <h.cuh>\n#include H\n", "#define Q(x) #x\n#include Q(h.cuh)\n",
         "#define H \"h.cuh\"\n#define H Q(h.cuh)\n#include H\n",
-        "#pragma tuner compile -DH=X\n#define H \"h.cuh\"\n#include H\n"})
+        "#pragma tuner compile -DH=X\n#define H \"h.cuh\"\n#include H\n", "#if __has_include(H)\n#endif\n",
+        "#define Q(x) #x\n#if X && __has_include(Q(h.cuh))\n#endif\n",
+        "#define HAS(x) __has_include(x)\n#if HAS(H)\n#endif\n"})
     EXPECT_THAT(of(text).unknown.value_or(""), HasSubstr(" names its file by a macro")) << text;
 }
 

@@ -56,7 +56,7 @@ class IncludeWalk {
   }
 
  private:
-  /// `#include MACRO` in `from`.
+  /// `#include MACRO`, or a test for that file, in `from`.
   struct ByMacro {
     std::string macro;
     std::string why_unknown;
@@ -81,11 +81,27 @@ class IncludeWalk {
     if (word == "pragma") pragmas_ += whole + '\n';
     if (const std::string_view macro = defined_name(line); !macro.empty())
       macros_[std::string(macro)].emplace_back(trimmed(line.rest().substr(macro.size())));
-    // Whether the file exists decides what is compiled.
-    for (std::size_t at = whole.find("__has_"); at != std::string::npos; at = whole.find("__has_", at + 6)) {
-      const std::size_t open = whole.find('(', at);
-      if (open == std::string::npos) return;
-      if (const auto name = included_name(trimmed(std::string_view(whole).substr(open + 1)))) follow(*name, from);
+    find_tests(line, from);
+  }
+
+  /// `__has_include("file")` and the like: whether the file exists decides what is compiled.
+  void find_tests(const DirectiveLine& line, const std::filesystem::path& from) {
+    const std::string& whole = line.text;
+    for (const std::string_view word : words_of(whole)) {
+      if (!tests_.contains(word)) continue;
+      const std::size_t open = skip_space(whole, static_cast<std::size_t>(word.data() + word.size() - whole.data()));
+      const std::size_t end = whole[open] == '(' ? after_brackets(whole, open) : npos;
+      if (end == npos) continue;
+      const std::string_view operand = trimmed(std::string_view(whole).substr(open + 1, end - open - 2));
+      const std::string_view defined = line.name() == "define" ? word_at(line.rest(), 0) : std::string_view();
+      if (const auto name = included_name(operand)) {
+        follow(*name, from);
+      } else if (!defined.empty() && line.rest().substr(defined.size()).starts_with('(')) {
+        tests_.emplace(defined);  // `#define HAS(x) __has_include(x)`
+      } else if (!is_toolkits_) {
+        by_macro_.push_back(
+            {std::string(operand), "#" + whole + " in " + from.string() + " names its file by a macro", from});
+      }
     }
   }
 
@@ -162,6 +178,7 @@ class IncludeWalk {
   bool is_toolkits_ = false;                                // the file that is read
   std::map<std::string, std::vector<std::string>> macros_;  // without arguments; all definitions of each
   std::vector<ByMacro> by_macro_;
+  std::set<std::string, std::less<>> tests_{"__has_include", "__has_include_next", "__has_embed"};
 };
 
 }  // namespace
