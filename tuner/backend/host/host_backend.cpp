@@ -188,7 +188,7 @@ class HostBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     const Clock::time_point begin = Clock::now();
     for (const Launch& launch : launches)
-      if (auto failure = run_one(launch, begin, timeout_s)) return as<Outcome>(std::move(*failure));
+      if (auto failure = run_one(launch, begin, timeout_s, SharedMemory::kept)) return as<Outcome>(std::move(*failure));
     return std::nullopt;
   }
 
@@ -202,13 +202,15 @@ class HostBackend final : public Backend {
     for (std::size_t i = 0; i < request.samples; ++i) {
       if (!request.refills_each_run) refill(request.refills);
       for (const Launch& launch : request.prepare)
-        if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
+        if (auto failure = run_one(launch, start, request.timeout_s, SharedMemory::fresh))
+          return as<SampleResult>(std::move(*failure));
       if (request.cold() && !host::evict_buffers()) flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
         if (request.refills_each_run) refill(request.refills);
         for (const Launch& launch : launches)
-          if (auto failure = run_one(launch, start, request.timeout_s)) return as<SampleResult>(std::move(*failure));
+          if (auto failure = run_one(launch, start, request.timeout_s, SharedMemory::fresh))
+            return as<SampleResult>(std::move(*failure));
       }
       const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
       samples.push_back({ns / static_cast<double>(batch), 0});
@@ -227,7 +229,7 @@ class HostBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     const auto& loaded = static_cast<const host::HostModule&>(module);
     if (auto reason = refusal(loaded, function, shape)) throw Error("host backend: " + *reason);
-    if (auto failure = start(loaded, function, shape, parameters, 0)) {
+    if (auto failure = start(loaded, function, shape, parameters, 0, SharedMemory::kept)) {
       const auto* const launch = std::get_if<LaunchError>(&*failure);
       throw Error(launch != nullptr ? launch->code : ErrorCode::other,
                   "host backend: " + std::visit([](const auto& value) { return value.message; }, *failure));
@@ -239,6 +241,7 @@ class HostBackend final : public Backend {
 
  private:
   using Failure = std::variant<LaunchError, Timeout>;
+  enum class SharedMemory { kept, fresh };  // Kernel::fresh_shared
   template <typename Result>
   static Result as(Failure failure) {
     return std::visit([](auto& value) { return Result(std::move(value)); }, failure);
@@ -271,7 +274,7 @@ class HostBackend final : public Backend {
   }
 
   /// \p timeout_s: from \p begin on; 0 if there is no limit.
-  std::optional<Failure> run_one(const Launch& launch, Clock::time_point begin, double timeout_s) {
+  std::optional<Failure> run_one(const Launch& launch, Clock::time_point begin, double timeout_s, SharedMemory shared) {
     const auto& module = static_cast<const host::HostModule&>(*launch.module);
     if (auto reason = refusal(module, launch.function, launch.shape)) return LaunchError{std::move(*reason)};
     if (auto reason = mismatch(launch, module)) return LaunchError{std::move(*reason)};
@@ -279,11 +282,11 @@ class HostBackend final : public Backend {
     for (const Argument& argument : launch.arguments)
       arguments.push_back(const_cast<void*>(static_cast<const void*>(argument.data())));
     return start(module, launch.function, launch.shape, arguments.data(),
-                 timeout_s <= 0 ? 0 : std::max(1e-9, timeout_s - seconds_since(begin)));
+                 timeout_s <= 0 ? 0 : std::max(1e-9, timeout_s - seconds_since(begin)), shared);
   }
 
   std::optional<Failure> start(const host::HostModule& module, std::size_t function, const LaunchShape& shape,
-                               void* const* arguments, double timeout_s) {
+                               void* const* arguments, double timeout_s, SharedMemory shared) {
     host::Kernel kernel = module.kernel(function);
     kernel.arguments = arguments;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -292,6 +295,7 @@ class HostBackend final : public Backend {
       if (shape.blocks_per_cluster() != 1) kernel.cluster[i] = static_cast<unsigned>(shape.cluster[i]);
     }
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
+    kernel.fresh_shared = shared == SharedMemory::fresh;
     kernel.cooperative = shape.cooperative;
     if (order_.kind != ThreadOrder::Kind::interleaved) kernel.accesses = nullptr;
     kernel.seed = order_.seed;

@@ -78,6 +78,19 @@ TEST(HostStaticShared, HoldsNothingBeforeEachBlockWhileOrdersAreChecked) {
   backend<1>().set_order({});
 }
 
+TEST(HostStaticShared, OfABlockThatIsTimedHoldsNothingOfTheLastBlock) {
+  const auto module = load(
+      "__global__ void k(int* out) {\n  __shared__ int s;\n  extern __shared__ int dynamic[];\n"
+      "  *out += s == -1 && *dynamic == -1;\n  s = *dynamic = 5;\n}\n",
+      {"k"}, backend<1>());
+  int out = 0;
+  const Launch one{module.get(), 0, shape(7, 1, 16), {Argument::of(&out)}};
+  SampleRequest request;
+  request.samples = 3;
+  EXPECT_TRUE(std::holds_alternative<std::vector<Sample>>(backend<1>().sample({&one, 1}, request)));
+  EXPECT_EQ(out, 7 * 3);
+}
+
 TEST(HostStaticShared, HoldsNothingEvenOutsideOfFunctionsOrWithAConstructor) {
   const auto module = load(
       "struct Pair { int a, b, c; __device__ Pair() {} };\n__shared__ int outside[3];\n"

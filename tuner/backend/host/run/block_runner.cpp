@@ -109,9 +109,9 @@ void BlockRunner::place_at(const tuner_host::Index& index) {
   block.live = block.threads;
   block.waiting = 0;
   std::memset(block.exited, 0, sizeof block.exited);
-  // A block that finds zeros, or the numbers of the last one, may be right without a needed barrier or write. These
-  // orders are for checks, not for timing.
-  if (block.order != nullptr) {
+  // A block that finds zeros, or the numbers of the last one, may be right without a needed barrier or write. In a
+  // timed run, it may leave out work that the last one did.
+  if (block.order != nullptr || kernel_->fresh_shared) {
     std::memset(shared_.begin(), kNothing, shared_.bytes());
     for (const auto& [offset, bytes] : kernel_->static_shared) std::memset(guards_[0].begin + offset, kNothing, bytes);
   }
