@@ -194,6 +194,22 @@ TEST(Decide, GoesToTheDefaultWhereASmallLeadDiffersAsMuchBetweenPlacements) {
   }
 }
 
+/// Ten samples at each placement, multiplied by one of \p factors.
+std::vector<double> placed(std::vector<double> samples, const std::vector<double>& factors) {
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] *= factors.at(i / 10);
+  return samples;
+}
+
+TEST(Decide, SeesASmallLeadOverTheDefaultWithEnoughPlacements) {
+  const auto winner = [](const std::vector<double>& factors) {
+    const std::vector<double> samples(10 * factors.size(), 5000.0);
+    const std::vector<Trial> trials{trial(32, 40, samples), trial(64, 16, placed(samples, factors))};
+    return decide(trials, {.min_lead_ns = 200, .default_at = 1, .placements = Placements(factors.size(), 10)}).winner;
+  };
+  EXPECT_EQ(winner({1.016, 1.004, 1.010}), 1u) << "three may be luck";
+  EXPECT_EQ(winner({1.016, 1.004, 1.010, 1.014, 1.001, 1.012, 1.008, 1.011}), 0u);
+}
+
 TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2)),
                                   trial(128, 64, drifting(1002, 10, 1))};
@@ -204,8 +220,8 @@ TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
 
 TEST(Decide, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
   // In pairs, the third differs clearly from the first; the second, which has more noise, does not.
-  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 1)), trial(64, 16, drifting(1008, 30, 2)),
-                                  trial(128, 64, drifting(1006, 1))};
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 1)), trial(64, 16, drifting(1003, 10, 2)),
+                                  trial(128, 64, drifting(1002.5, 1))};
   ASSERT_EQ(decide(trials).winner, 1u);
   EXPECT_EQ(decide(trials, {.default_at = 2}).winner, 0u);
 }
@@ -218,8 +234,8 @@ TEST(Decide, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
 }
 
 TEST(Decide, SeesADifferenceThroughCommonDriftByComparingPairs) {
-  // 0.5% apart with a drift of 2%: the intervals overlap, but pairs differ.
-  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
+  // 0.4% apart with a drift of 2%: the intervals overlap, but pairs differ.
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1004, 0.1, 2))};
   EXPECT_GT(trials[0].measurement()->high_ns, trials[1].measurement()->low_ns);
   EXPECT_EQ(decide(trials).winner, 0u);
 }
@@ -233,7 +249,7 @@ TEST(Decide, ComparesIntervalsWhenSamplesAreNoPairs) {
 
 TEST(Decide, ComparesIntervalsOfEquallyManySamplesThatWereNotTakenSideBySide) {
   // The same samples, but measured one after the other, so that they do not share the drift.
-  std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
+  std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1004, 0.1, 2))};
   for (const std::pair<int, int>& rounds : {std::pair(0, 0), std::pair(1, 2)}) {
     trials[0].round = rounds.first;
     trials[1].round = rounds.second;

@@ -39,7 +39,7 @@ double binomial_half(std::size_t n, std::size_t k) {
 
 constexpr double kConvergedWidth = 0.01;  // SamplingOptions::target_width, if nobody asks for another
 constexpr double kMinLead = 0.002;        // a smaller relative lead of the median is always a tie
-constexpr double kMaxLoss = 0.01;         // a larger one is never a tie
+constexpr double kMaxLoss = 0.005;        // a larger one is never a tie
 
 /// With fewer placements, their ratios say nothing of the next one.
 constexpr std::size_t kLeastPlacements = 3;
@@ -93,6 +93,7 @@ bool ties_with_default(const Trial& one, const Trial& the_default, const DecideO
   if (time < kClearLead * of_default) return false;
   const bool is_small = of_default - time < options.min_lead_ns;
   if (options.placements.size() < 2 || !in_pairs(one, the_default)) return is_small;
+  if (is_slower(the_default, one, options.placements)) return false;
   const std::vector<double> everywhere = medians(ratios(one, the_default), options.placements);
   const auto [least, most] = std::ranges::minmax(everywhere);
   return least <= 1 + kMinLead || (is_small && (least + most) / 2 - 1 <= most - least);

@@ -95,12 +95,13 @@ struct Standings {
 /// The kernel's default wins a tie if it takes part in it, else the simplest configuration: the one with the fewest
 /// registers, then the first in canonical text order. A configuration that is not ahead of the default never wins.
 ///
-/// A lead of less than 0.2% is a tie, and one of more than 1% is none. Between them it is a tie if least_ratio() is at
-/// most 1.002.
+/// A lead of less than 0.2% is a tie, and one of more than 0.5% is none. Between them it is a tie if least_ratio() is
+/// at most 1.002.
 ///
-/// The fastest of several owes part of its lead to luck. Unless it takes less than kClearLead of the default's time, it
-/// therefore has to lead the default by 0.2% at each placement. A lead of less than DecideOptions::min_lead_ns must
-/// also be larger than its range over the placements; over a single one, it is a tie with the default.
+/// The fastest of several owes part of its lead to luck. Unless it takes less than kClearLead of the default's time, or
+/// is_slower() says that the default is slower, it therefore has to lead the default by 0.2% at each placement. A lead
+/// of less than DecideOptions::min_lead_ns must also be larger than its range over the placements; over a single one,
+/// it is a tie with the default.
 ///
 /// Throws std::invalid_argument if there are no \p finalists or one has no measurement.
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options = {});

@@ -107,6 +107,7 @@ class Contest {
   Placement last_placement_ = Placement::present;
   std::size_t rounds_ = 0;      // of the finals
   double seconds_for_one_ = 0;  // of the last round of the finals, for each of them
+  bool lead_is_open_ = false;   // the default is named, but not for certain
   bool has_warned_of_metrics_ = false;
 };
 

@@ -24,7 +24,8 @@ constexpr std::size_t kMostShortFinalists = 32;
 constexpr double kShortFinalists = 0.5;
 /// The placements of code and data at which a winner, and whoever ties with it, is measured at least.
 constexpr std::size_t kPlacements = 3;
-/// There are more of them until the standard error of the winner's time is as small as this part of it.
+/// There are more of them until the standard error of the winner's time is as small as this part of it, and while the
+/// default is named although another one leads it by more.
 constexpr std::size_t kMostPlacements = 8;
 constexpr double kPrecise = 0.005;
 /// The largest part of the wall time, or without one of the time so far, for measuring the finalists again.
@@ -154,6 +155,7 @@ void Contest::settle_finalists() {
   finals_.clear();
   beaten_default_.reset();
   rounds_ = 0;
+  lead_is_open_ = false;
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
   choose_finalist(std::move(entering), begun);
@@ -202,6 +204,7 @@ void Contest::confirm_time(double begun) {
     one.from = 0;
   }
   if (beaten_default_) beaten_default_->in_pairs = false;  // its rounds are over
+  lead_is_open_ = false;
   rounds_ = 0;
   do {
     const std::optional<Placement> placement = next_placement(0, time_for_more(begun, true));
@@ -323,7 +326,8 @@ double Contest::standard_error_of_winner() const {
 /// Whether those that are left were measured at enough places. A metric does not depend on the place.
 bool Contest::is_settled() const {
   if (finals_.empty()) return true;
-  if (rounds_ < kMostPlacements && standard_error_of_winner() > kPrecise * best_objective()) return false;
+  const bool is_precise = standard_error_of_winner() <= kPrecise * best_objective();
+  if (rounds_ < kMostPlacements && (!is_precise || lead_is_open_)) return false;
   // One that says nothing in later rounds has fewer placements for ever.
   return rounds_ >= kMostPlacements ||
          std::ranges::all_of(finals_, [](const Finalist& one) { return one.placements.size() >= kPlacements; });
@@ -358,6 +362,9 @@ void Contest::choose_from_finalists() {
   }
   const Standings standings = decide(trials, how);
   best_ = finals_[standings.winner].trial;
+  const auto time = [&](std::size_t k) { return trials[k].measurement()->median_ns; };
+  lead_is_open_ =
+      standings.winner == how.default_at && time(standings.winner) > (1 + kPrecise) * time(standings.fastest);
   for (const std::size_t k : standings.ties) result.ties.push_back(trials[k].configuration);
 
   // Who is beaten for certain is not measured again.
