@@ -30,7 +30,7 @@ TEST_F(ChosenProblems, AreVerifiedBesideTheTunedOneAndWithPointersOffTheirAlignm
     misaligned = misaligned || argument<std::uintptr_t>(launch, 0) % 8 != 0;
   });
   EXPECT_TRUE(evaluate(block(32)).verified);
-  EXPECT_THAT(sizes, ElementsAre(1, 743, 999, 1000, 1001));
+  EXPECT_THAT(sizes, ElementsAre(1, 743, 999, 1000, 1002, 2004));
   EXPECT_TRUE(misaligned);
 }
 
@@ -55,6 +55,15 @@ TEST_F(ChosenProblems, FindAKernelThatNeedsAlignedPointersAndSayWhatToWrite) {
                                         HasSubstr("#pragma tuner aligned 16")));
   spec.alignment = 16;
   EXPECT_TRUE(evaluate(block(32)).verified);
+}
+
+TEST_F(ChosenProblems, FindAKernelThatLooksAtOnePointerAndLoadsFromOthers) {
+  backend.kernels["scale<32>"] = [](const Launch& launch) -> std::optional<Outcome> {
+    const auto is_aligned = [&](std::size_t i) { return argument<std::uintptr_t>(launch, i) % 16 == 0; };
+    if (is_aligned(0) && !is_aligned(1)) return LaunchError{"misaligned address"};
+    return scale_kernel<float>(launch);
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("misaligned address on n=1000 offset=1 of c"));
 }
 
 TEST_F(ChosenProblems, AreNotAddedToThoseOfTheKernelFile) {

@@ -143,7 +143,9 @@ bool ProblemBuffer::is_changed_input() const {
   return spec->role == BufferRole::inout || spec->role == BufferRole::consumed;
 }
 
-unsigned char ProblemBuffer::work_space_byte() const { return spec->role == BufferRole::zeroed ? 0 : 0xff; }
+unsigned char ProblemBuffer::work_space_byte() const {
+  return spec->role == BufferRole::zeroed ? 0 : unwritten.work_space;
+}
 
 bool ProblemBuffer::is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
 
@@ -280,7 +282,7 @@ void ProblemBuffer::add(HostBuffers& all, HostBuffer data) const {
 }
 
 bool ProblemBuffer::choose_poison() {
-  for (const unsigned char poison : kPoisons) {
+  for (const unsigned char poison : {unwritten.output, kPoisons[0], kPoisons[1], kPoisons[2], kPoisons[3]}) {
     set_bytes(actual, poison);
     const Comparison unwritten = compare(Within::tolerance);
     answer().poison = poison;

@@ -29,6 +29,14 @@ inline constexpr std::string_view kAllowed = ", tolerance ";
 inline constexpr unsigned char kReferencePoisons[] = {0xff, 0x5a};
 inline constexpr unsigned char kPoisons[] = {0xa5, 0x96, 0x3c, 0x81};
 
+/// What memory holds before a kernel writes it: NaN and -1 on the tuned problem. On others very large numbers, very
+/// small ones or zeros, as no single one of them shows in every maximum and minimum.
+struct Unwritten {
+  unsigned char work_space;
+  unsigned char output;  ///< instead of kPoisons[0], where it differs from each expected element
+};
+inline constexpr Unwritten kUnwritten[] = {{0xff, kPoisons[0]}, {0x7f, 0x7b}, {0xfe, 0xfb}, {0, 0x81}};
+
 inline std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
 
 struct ProblemBuffer {
@@ -50,6 +58,7 @@ struct ProblemBuffer {
   Backend* backend = nullptr;
   const BufferSpec* spec = nullptr;
   ElementType type = ElementType::float32;
+  Unwritten unwritten = kUnwritten[0];
   std::size_t count = 0;
   std::size_t used = 0;  ///< the set of inputs in use
   GuardedMemory actual;

@@ -77,6 +77,7 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, VerifyP
     ProblemBuffer& buffer = buffers_.emplace_back();
     buffer.backend = &backend_;
     buffer.spec = &buffer_spec;
+    buffer.unwritten = kUnwritten[(seed - options.seed) % std::size(kUnwritten)];
     buffer.type = resolved_type(spec_, size(), buffer_spec.type);
     if (buffer.spec->is_work_space()) continue;
     const FilledBy by{spec_, names, text(), options_};
@@ -187,6 +188,12 @@ void ProblemBuffers::use_inputs(std::size_t which) {
 std::string ProblemBuffers::text() const {
   std::string all = size().sizes_text();
   if (problem_.offset != 0) all += fmt::format("{}offset={}", all.empty() ? "" : " ", problem_.offset);
+  if (problem_.moved != VerifyProblem::Moved::all) {
+    std::string names;
+    for (const BufferSpec& buffer : spec_.buffers)
+      if (is_moved(buffer)) names += (names.empty() ? " of " : ", ") + buffer.name;
+    all += names;
+  }
   for (const auto& [name, value] : problem_.scalars)
     all += fmt::format("{}{}={}", all.empty() ? "" : " ", name, scalar_text(value));
   return all;
@@ -225,11 +232,18 @@ std::string ProblemBuffers::why_tried() const {
   return {};
 }
 
+bool ProblemBuffers::is_moved(const BufferSpec& buffer) const {
+  if (buffer.is_work_space()) return false;
+  if (problem_.moved == VerifyProblem::Moved::all) return true;
+  const std::ptrdiff_t at = &buffer - spec_.buffers.data();
+  return (at % 2 != 0) == (problem_.moved == VerifyProblem::Moved::odd);
+}
+
 GuardedMemory ProblemBuffers::allocate(const ProblemBuffer& buffer) {
   const std::size_t shift =
-      buffer.spec->is_work_space()
-          ? 0
-          : bytes_of(buffer.type, static_cast<std::size_t>(problem_.offset * buffer.spec->components));
+      is_moved(*buffer.spec)
+          ? bytes_of(buffer.type, static_cast<std::size_t>(problem_.offset * buffer.spec->components))
+          : 0;
   const std::size_t floating = info(buffer.type).is_floating ? info(buffer.type).bytes : 0;
   return {
       backend_, bytes_of(buffer.type, buffer.count), shift + placement_ * kMoveBytes, options_.guard_bytes, ++regions_,
@@ -332,7 +346,6 @@ bool ProblemBuffers::is_repeatable() const { return std::ranges::none_of(buffers
 
 void ProblemBuffers::reset_work_space(const ProblemBuffer& buffer) {
   buffer.actual.write_guards();
-  // With 0xff, reads of unwritten data give wrong results.
   buffer.set_bytes(buffer.actual, buffer.work_space_byte());
 }
 

@@ -153,6 +153,8 @@ class ProblemBuffers {
   Argument tensor_map(const TensorMapSpec& map, const Bindings& names, bool reference) const;
   Argument argument(const BoundArgument& bound, const Configuration& configuration, bool reference) const;
   HostBuffers copies(bool reference) const;
+  /// Whether VerifyProblem::offset applies to \p buffer.
+  bool is_moved(const BufferSpec& buffer) const;
   GuardedMemory allocate(const ProblemBuffer& buffer);
   void reset_work_space(const ProblemBuffer& buffer);
   void read_answer(ProblemBuffer& buffer, const FilledBy& by) const;

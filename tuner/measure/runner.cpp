@@ -449,7 +449,10 @@ void Runner::prepare(const Image* image) {
     reference_module_ = std::move(std::get<std::unique_ptr<Module>>(loaded));
     reference_image_.functions = image->functions;
   }
-  std::erase_if(problems_, [&](const auto& problem) { return !prepare(*problem); });
+  // In the order in which configurations are verified, so that a message names the simplest problem.
+  prepare(*problems_.front());
+  for (std::size_t i = problems_.size(); i-- > 1;)
+    if (!prepare(*problems_[i])) problems_.erase(problems_.begin() + static_cast<std::ptrdiff_t>(i));
   require_own_problems();
   if (options_.own_problems)
     for (std::string& limit : limits_of_results(spec_, main().size(), limits())) remarks_.push_back(std::move(limit));

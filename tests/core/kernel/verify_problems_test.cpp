@@ -34,11 +34,34 @@ std::vector<std::string> sizes(const KernelSpec& spec, const ProblemSize& size =
   return texts;
 }
 
-TEST(VerifyProblems, AreOneLessALargerOneAPrimeAndOneElement) {
+TEST(VerifyProblems, AreOneLessLargerOnesAPrimeAndOneElement) {
   const KernelSpec spec = kernel(kVector + "arguments x, y, n");
-  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=4097", "n=3067", "n=1"));
-  EXPECT_THAT(sizes(spec, {{{"n", 1001}}, {}}), ElementsAre("n=1000", "n=1003", "n=743", "n=1"));
-  EXPECT_THAT(sizes(spec, {{{"n", 1}}, {}}), ElementsAre("n=0", "n=3"));
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=8196", "n=4098", "n=3067", "n=1"));
+  EXPECT_THAT(sizes(spec, {{{"n", 1001}}, {}}), ElementsAre("n=1000", "n=2006", "n=1003", "n=743", "n=1"));
+  EXPECT_THAT(sizes(spec, {{{"n", 1}}, {}}), ElementsAre("n=0", "n=6", "n=3"));
+}
+
+TEST(VerifyProblems, MovePointersTogetherAndApartAlsoWithOddSizes) {
+  const KernelSpec spec = kernel(kVector + "arguments x, y, n");
+  using Moved = VerifyProblem::Moved;
+  std::vector<std::pair<std::string, Moved>> moved;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{}))
+    if (one.offset > 0) moved.emplace_back(one.size.sizes_text(), one.moved);
+  EXPECT_THAT(moved, ElementsAre(std::pair("n=4095", Moved::even), std::pair("n=4096", Moved::odd),
+                                 std::pair("n=4096", Moved::all)));
+}
+
+TEST(VerifyProblems, HaveEachValueOfScalarsWithEvenAndOddSizesAndOneBesideZero) {
+  const KernelSpec spec = kernel(kVector + "scalar a : float = 2, b : float = 3\narguments x, y, a, b, n");
+  std::set<std::pair<std::string, double>> of_a;
+  std::set<std::pair<double, double>> together;
+  for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{})) {
+    if (one.chosen != Chosen::scalars) continue;
+    of_a.emplace(one.size.sizes_text(), one.scalars.at("a"));
+    together.emplace(one.scalars.at("a"), one.scalars.at("b"));
+  }
+  EXPECT_EQ(of_a.size(), 8u);
+  EXPECT_THAT(together, ::testing::IsSupersetOf({std::pair(0.0, 1.0), std::pair(1.0, 0.0)}));
 }
 
 TEST(VerifyProblems, AreChosenFastBesideAHugeNumber) {
@@ -52,20 +75,21 @@ TEST(VerifyProblems, AreChosenFastBesideAHugeNumber) {
 
 TEST(VerifyProblems, AreSmallBesideALargeTunedOneAndKeepItsRemainder) {
   const KernelSpec spec = kernel(kVector + "arguments x, y, n");
-  EXPECT_THAT(sizes(spec, {{{"n", 100'000'008}}, {}}), ElementsAre("n=4359", "n=4361", "n=3259", "n=1"));
+  EXPECT_THAT(sizes(spec, {{{"n", 100'000'008}}, {}}), ElementsAre("n=4359", "n=4364", "n=4362", "n=3259", "n=1"));
 }
 
 TEST(VerifyProblems, VaryEachOfSeveralSizesAndAllTogether) {
   const KernelSpec spec = kernel(
       "size rows = 64, cols = 96\nin x[rows * cols] : float\nout y[rows * cols] : float\narguments x, y, rows, cols",
       "rows");
-  EXPECT_THAT(sizes(spec),
-              ElementsAre("cols=96 rows=63", "cols=95 rows=64", "cols=97 rows=65", "cols=43 rows=47", "cols=1 rows=1"));
+  EXPECT_THAT(sizes(spec), ElementsAre("cols=96 rows=63", "cols=95 rows=64", "cols=196 rows=132", "cols=98 rows=66",
+                                       "cols=47 rows=71", "cols=1 rows=1"))
+      << "the primes have the other order";
 }
 
 TEST(VerifyProblems, AreMultiplesWhereTheConstraintsSaySo) {
   const KernelSpec spec = kernel(kVector + "arguments x, y, n\nconstraint multiples: n % 1024 == 0");
-  EXPECT_THAT(sizes(spec), ElementsAre("n=5120", "n=3072", "n=1024"));
+  EXPECT_THAT(sizes(spec), ElementsAre("n=12288", "n=5120", "n=3072", "n=1024"));
 }
 
 TEST(VerifyProblems, AreMultiplesThatTheDefaultNeedsIfItIsTheReference) {
@@ -74,7 +98,7 @@ TEST(VerifyProblems, AreMultiplesThatTheDefaultNeedsIfItIsTheReference) {
       "#pragma tuner constraint whole: n % block == 0\n#pragma tuner in x[n] : float\n#pragma tuner out y[n] : float\n"
       "#pragma tuner grid n / block\n#pragma tuner block block\n#pragma tuner instantiate k\n"
       "#pragma tuner arguments x, y, n\n#pragma tuner default block=64\n#pragma tuner reference default\n");
-  EXPECT_THAT(sizes(spec), ElementsAre("n=4032", "n=4160", "n=3008", "n=64"));
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4032", "n=8448", "n=4160", "n=3008", "n=64"));
   EXPECT_THAT(fixed_sizes(spec, complete(spec, {}), DeviceLimits{}), ::testing::IsEmpty());
 }
 
@@ -83,7 +107,8 @@ TEST(VerifyProblems, ChangeSizesTogetherThatAConstraintBinds) {
       "size rows cols = 64\nin x[rows * cols] : float\nout y[rows * cols] : float\narguments x, y, rows, "
       "cols\nconstraint square: rows == cols",
       "rows");
-  EXPECT_THAT(sizes(spec), ElementsAre("cols=63 rows=63", "cols=65 rows=65", "cols=47 rows=47", "cols=1 rows=1"));
+  EXPECT_THAT(sizes(spec), ElementsAre("cols=63 rows=63", "cols=132 rows=132", "cols=66 rows=66", "cols=47 rows=47",
+                                       "cols=1 rows=1"));
 }
 
 TEST(VerifyProblems, LeaveSizesThatCodeIsCompiledFor) {
@@ -101,7 +126,7 @@ TEST(VerifyProblems, AreThoseOfTheFileIfItNamesSome) {
 
 TEST(VerifyProblems, AreChosenBesideLinesThatNameNoSize) {
   const KernelSpec spec = kernel(kVector + "scalar s : int = 1\narguments x, y, s, n\nverify s=3\nverify s=2 offset=2");
-  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=4097", "n=3067", "n=1"));
+  EXPECT_THAT(sizes(spec), ElementsAre("n=4095", "n=8196", "n=4098", "n=3067", "n=1"));
   std::size_t moved = 0;
   for (const VerifyProblem& one : verify_problems(spec, complete(spec, {}), DeviceLimits{})) moved += one.offset > 0;
   EXPECT_EQ(moved, 1u) << "a line names an offset, so tuner chooses none";

@@ -139,23 +139,39 @@ class OwnChoice {
   /// Whether the constraints on sizes allow no other value of \p name near by.
   bool is_pinned(const std::string& name) const { return contains(free_, name) && !contains(movable_, name); }
 
+  /// The base with the next smaller sizes, odd ones if those of the base are even; the base where that is impossible.
+  ProblemSize less_or_base() const {
+    const ProblemSize size = together([](const Group& group, std::int64_t value) { return value - group.down; });
+    return is_possible(spec_, size, limits_) ? size : base_;
+  }
+
   /// The last ones are verified first.
   std::vector<VerifyProblem> all() {
     std::vector<VerifyProblem> others;
     if (!groups_.empty()) {
       add(others, together([](const Group& group, std::int64_t value) { return lowest(group, value); }));
-      std::int64_t previous = 0;  // different sizes get different primes
-      add(others,
-          together([&previous](const Group& group, std::int64_t value) { return prime(group, value, previous); }));
+      const ProblemSize turned = primes(1);
+      add(others, is_possible(spec_, turned, limits_) ? turned : primes(0));
       add(others, together(&larger));
+      const bool is_few = elements_of(spec_, main_, limits_) <= kFewElements;
+      add(others, together([&](const Group& group, std::int64_t value) { return far(group, value, is_few ? 2 : 1); }));
     }
     for (auto group = groups_.rbegin(); group != groups_.rend(); ++group)
       if (group->down > 0) add(others, moved(base_, group->names, -group->down));
     std::vector<VerifyProblem> all;
     const auto is_moved = [](const VerifySpec& line) { return line.offset > 0; };
     const bool file_moves = std::ranges::any_of(spec_.verification.problems, is_moved);
-    if (const std::int64_t offset = shift(); offset > 0 && !file_moves && is_small(base_))
+    if (const std::int64_t offset = shift(); offset > 0 && !file_moves && is_small(base_)) {
+      using Moved = VerifyProblem::Moved;
+      const ProblemSize less = less_or_base();
+      if (movable_buffers() > 1) {
+        all.push_back({less, offset, {}, Chosen::offset, Moved::even});
+        all.push_back({base_, offset, {}, Chosen::offset, Moved::odd});
+      } else if (less != base_) {
+        all.push_back({less, offset, {}, Chosen::offset});
+      }
       all.push_back({base_, offset, {}, Chosen::offset});
+    }
     all.insert(all.end(), others.begin(), others.end());
     return all;
   }
@@ -221,18 +237,31 @@ class OwnChoice {
     const std::int64_t rest = value % group.down;
     return rest > 0 ? rest : group.down;
   }
-  static std::int64_t prime(const Group& group, std::int64_t value, std::int64_t& previous) {
+  /// Different sizes get different primes, for sizes of the base that are exchanged in a circle \p turns times: a
+  /// kernel may be right only if one of them is the larger one.
+  ProblemSize primes(std::size_t turns) const {
+    std::int64_t previous = 0;
+    std::size_t at = 0;
+    return together([&](const Group& group, std::int64_t value) {
+      const Group& other = groups_[(at++ + turns) % groups_.size()];
+      return prime(group, value, base_.sizes.at(other.names.front()), previous);
+    });
+  }
+  /// A prime multiple of the group's step below \p scale, and its remainder in \p value.
+  static std::int64_t prime(const Group& group, std::int64_t value, std::int64_t scale, std::int64_t& previous) {
     if (group.down == 0) return value;
-    std::int64_t factor = std::min(value / group.down / 4 * 3, kLargestPrime);
-    if (previous > 0) factor = std::min(factor, previous - 1);
-    while (factor > 1 && !is_prime(factor)) --factor;
+    std::int64_t factor = std::min(scale / group.down / 4 * 3, kLargestPrime);
+    while (factor > 1 && (!is_prime(factor) || factor == previous)) --factor;
     if (factor < 2) return value;
     previous = factor;
     return value % group.down + factor * group.down;
   }
-  static std::int64_t larger(const Group& group, std::int64_t value) {
-    return value + (group.up == 1 && value % 2 != 0 ? 2 : group.up);
+  /// At least \p times as large. A multiple of 4 need not be one of a block.
+  static std::int64_t far(const Group& group, std::int64_t value, std::int64_t times) {
+    if (group.up == 0 || value > kLargestPrime) return value;
+    return value % group.up + (times * (value / group.up) + 4) * group.up;
   }
+  static std::int64_t larger(const Group& group, std::int64_t value) { return value + (group.up == 1 ? 2 : group.up); }
 
   void add(std::vector<VerifyProblem>& all, const std::optional<ProblemSize>& size) const {
     if (!size || *size == main_ || !is_possible(spec_, *size, limits_) || !is_small(*size)) return;
@@ -240,12 +269,16 @@ class OwnChoice {
     if (!contains(all, problem)) all.push_back(std::move(problem));
   }
 
+  static bool is_movable(const BufferSpec& buffer) {
+    return !buffer.is_work_space() && buffer.role != BufferRole::constant && buffer.role != BufferRole::consumed;
+  }
+  std::ptrdiff_t movable_buffers() const { return std::ranges::count_if(spec_.buffers, is_movable); }
+
   /// By how many elements pointers may be misaligned; 0: by none.
   std::int64_t shift() const {
     std::size_t least = 0;
     for (const BufferSpec& buffer : spec_.buffers) {
-      if (buffer.is_work_space() || buffer.role == BufferRole::constant || buffer.role == BufferRole::consumed)
-        continue;
+      if (!is_movable(buffer)) continue;
       const std::size_t bytes = info(resolved_type(spec_, main_, buffer.type)).bytes *
                                 static_cast<std::size_t>(std::max(buffer.components, 1));
       least = least == 0 ? bytes : std::min(least, bytes);
@@ -329,24 +362,28 @@ std::vector<FreeNumber> free_numbers(const KernelSpec& spec, const ProblemSize& 
   return all;
 }
 
-/// In problem i, number k has the value i + k, so that each has all values.
-void add_scalars(const KernelSpec& spec, const ProblemSize& size, const ProblemSize& place,
+/// In problem i, number k has the value i + k at the first of \p places, and i + 3k at the second, so that each has all
+/// values at each place, and two of them are 1 and 0 as well as 0 and 1.
+void add_scalars(const KernelSpec& spec, const ProblemSize& size, const std::vector<ProblemSize>& places,
                  std::vector<VerifyProblem>& all) {
   const std::vector<FreeNumber> numbers = free_numbers(spec, size);
   if (numbers.empty()) return;
-  for (std::size_t i = 0; i < std::size(kScalars); ++i) {
-    VerifyProblem problem{place, 0, {}, Chosen::scalars};
-    bool differs = false;
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      const double value = kScalars[(i + k) % std::size(kScalars)];
-      problem.scalars[numbers[k].name] = value;
-      differs = differs || numbers[k].usual != value;
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    const std::size_t apart = at == 0 ? 1 : 3;
+    for (std::size_t i = 0; i < std::size(kScalars); ++i) {
+      VerifyProblem problem{places[at], 0, {}, Chosen::scalars};
+      bool differs = false;
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        const double value = kScalars[(i + apart * k) % std::size(kScalars)];
+        problem.scalars[numbers[k].name] = value;
+        differs = differs || numbers[k].usual != value;
+      }
+      if (differs) all.insert(all.begin(), std::move(problem));
     }
-    if (differs) all.insert(all.begin(), std::move(problem));
   }
   if (numbers.size() < std::size(kScalars)) return;
   // Each of these problems has a 0 and a -1, which roots and quotients may not take.
-  VerifyProblem positive{place, 0, {}, Chosen::scalars};
+  VerifyProblem positive{places.front(), 0, {}, Chosen::scalars};
   for (std::size_t k = 0; k < numbers.size(); ++k) positive.scalars[numbers[k].name] = k % 2 == 0 ? 1 : 0.5;
   all.insert(all.begin(), std::move(positive));
 }
@@ -430,9 +467,11 @@ std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const Problem
     OwnChoice choice(spec, size, limits);
     const std::vector<VerifyProblem> own = choice.all();
     all.insert(all.end(), own.begin(), own.end());
-    add_scalars(spec, size, choice.base(), all);
+    std::vector<ProblemSize> places{choice.base()};
+    if (const ProblemSize less = choice.less_or_base(); less != choice.base()) places.push_back(less);
+    add_scalars(spec, size, places, all);
   } else if (!free_numbers(spec, size).empty()) {
-    add_scalars(spec, size, place_for_scalars(spec, limits, all, OwnChoice(spec, size, limits).base()), all);
+    add_scalars(spec, size, {place_for_scalars(spec, limits, all, OwnChoice(spec, size, limits).base())}, all);
   }
   return all;
 }

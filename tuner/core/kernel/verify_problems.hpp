@@ -20,11 +20,15 @@ struct RecordField;
 struct ScalarSpec;
 
 struct VerifyProblem {
+  /// The buffers to which `offset` applies: a kernel may look at one pointer and load from others as well.
+  enum class Moved { all, even, odd };
+
   ProblemSize size;
   std::int64_t offset = 0;                     ///< VerifySpec::offset
   std::map<std::string, double> scalars = {};  ///< instead of the values in the kernel file; of structs: number_name()
   enum class Chosen { by_file, size, offset, scalars };
   Chosen chosen = Chosen::by_file;  ///< if not by the file: what differs from the tuned problem
+  Moved moved = Moved::all;
 
   bool is_own() const { return chosen != Chosen::by_file; }
   friend bool operator==(const VerifyProblem&, const VerifyProblem&) = default;
@@ -63,8 +67,10 @@ std::optional<ProblemSize> made_smaller(const KernelSpec& spec, const ProblemSiz
 
 /// The problems beside \p size, which is complete. Problems that tuner chooses meet all constraints on sizes, and the
 /// reference can be launched for them. Their sizes are near to \p size, or to a smaller one if it is large: each size
-/// one less, an odd and a larger one, a prime, one element. Where only multiples are valid, the nearest multiples.
-/// Sizes that code is compiled for, and those of buffers with contents from a file, stay as they are.
+/// one less, two more, four more (of a small one twice as many and four more), primes in another order of sizes, one
+/// element. Where only multiples are valid, the nearest multiples. Scalars and misaligned pointers are tried with odd
+/// and with even sizes, and pointers together and apart. Sizes that code is compiled for, and those of buffers with
+/// contents from a file, stay as they are.
 std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 /// The sizes of which the problems of tuner's choice among \p problems have another value than \p size.
 std::set<std::string> varied_sizes(const std::vector<VerifyProblem>& problems, const ProblemSize& size);
