@@ -29,8 +29,8 @@ inline constexpr std::string_view kAllowed = ", tolerance ";
 inline constexpr unsigned char kReferencePoisons[] = {0xff, 0x5a};
 inline constexpr unsigned char kPoisons[] = {0xa5, 0x96, 0x3c, 0x81};
 
-/// What memory holds before a kernel writes it: NaN and -1 on the tuned problem. On others very large numbers, very
-/// small ones or zeros, as no single one of them shows in every maximum and minimum.
+/// The bytes of memory that a kernel has not written yet: NaN and -1 on the tuned problem. On others they are very
+/// large numbers, very small ones or zeros, as no single one of them shows in every maximum and minimum.
 struct Unwritten {
   unsigned char work_space;
   unsigned char output;  ///< instead of kPoisons[0], where it differs from each expected element

@@ -139,7 +139,7 @@ class OwnChoice {
   /// Whether the constraints on sizes allow no other value of \p name near by.
   bool is_pinned(const std::string& name) const { return contains(free_, name) && !contains(movable_, name); }
 
-  /// The base with the next smaller sizes, odd ones if those of the base are even; the base where that is impossible.
+  /// The next smaller sizes, which are odd if those of the base are even. The base if that is impossible.
   ProblemSize less_or_base() const {
     const ProblemSize size = together([](const Group& group, std::int64_t value) { return value - group.down; });
     return is_possible(spec_, size, limits_) ? size : base_;
@@ -237,8 +237,8 @@ class OwnChoice {
     const std::int64_t rest = value % group.down;
     return rest > 0 ? rest : group.down;
   }
-  /// Different sizes get different primes, for sizes of the base that are exchanged in a circle \p turns times: a
-  /// kernel may be right only if one of them is the larger one.
+  /// Different sizes get different primes. Before that, the sizes of the base are exchanged in a circle \p turns times:
+  /// a kernel may be right only if one of them is the larger one.
   ProblemSize primes(std::size_t turns) const {
     std::int64_t previous = 0;
     std::size_t at = 0;
@@ -362,8 +362,8 @@ std::vector<FreeNumber> free_numbers(const KernelSpec& spec, const ProblemSize& 
   return all;
 }
 
-/// In problem i, number k has the value i + k at the first of \p places, and i + 3k at the second, so that each has all
-/// values at each place, and two of them are 1 and 0 as well as 0 and 1.
+/// In problem i, number k has the value i + k at the first of \p places, and i + 3k at the second. So each has all
+/// values at each place, and two of them are once 1 and 0, and once 0 and 1.
 void add_scalars(const KernelSpec& spec, const ProblemSize& size, const std::vector<ProblemSize>& places,
                  std::vector<VerifyProblem>& all) {
   const std::vector<FreeNumber> numbers = free_numbers(spec, size);

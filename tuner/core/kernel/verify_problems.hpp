@@ -66,11 +66,11 @@ std::optional<ProblemSize> made_smaller(const KernelSpec& spec, const ProblemSiz
                                         std::size_t most, const std::vector<std::string>& names);
 
 /// The problems beside \p size, which is complete. Problems that tuner chooses meet all constraints on sizes, and the
-/// reference can be launched for them. Their sizes are near to \p size, or to a smaller one if it is large: each size
-/// one less, two more, four more (of a small one twice as many and four more), primes in another order of sizes, one
-/// element. Where only multiples are valid, the nearest multiples. Scalars and misaligned pointers are tried with odd
-/// and with even sizes, and pointers together and apart. Sizes that code is compiled for, and those of buffers with
-/// contents from a file, stay as they are.
+/// reference can be launched for them. Their sizes are near to \p size, or to a smaller one if it is large. They are
+/// each size one less, then two more, four more, primes in another order of sizes, and one element. Four more are added
+/// to twice a small size. Where only multiples are valid, the nearest multiples. Scalars and misaligned pointers are
+/// tried with odd and with even sizes, and pointers together and apart. Sizes that code is compiled for, and those of
+/// buffers with contents from a file, stay as they are.
 std::vector<VerifyProblem> verify_problems(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 /// The sizes of which the problems of tuner's choice among \p problems have another value than \p size.
 std::set<std::string> varied_sizes(const std::vector<VerifyProblem>& problems, const ProblemSize& size);

@@ -24,8 +24,8 @@ constexpr std::size_t kMostShortFinalists = 32;
 constexpr double kShortFinalists = 0.5;
 /// The placements of code and data at which a winner, and whoever ties with it, is measured at least.
 constexpr std::size_t kPlacements = 3;
-/// There are more of them until the standard error of the winner's time is as small as this part of it, and while the
-/// default is named although another one leads it by more.
+/// There are more of them until the standard error of the winner's time is as small as this part of it. There are also
+/// more while the default is named although a finalist leads it by more.
 constexpr std::size_t kMostPlacements = 8;
 constexpr double kPrecise = 0.005;
 /// The largest part of the wall time, or without one of the time so far, for measuring the finalists again.

@@ -43,7 +43,7 @@ struct Kernel {
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::array<unsigned, 3> cluster{};  ///< in blocks, and the grid is a multiple of it; zeros: each block is one
   std::size_t shared_bytes = 0;
-  bool fresh_shared = false;                    ///< blocks do not find what earlier ones left in shared memory
+  bool fresh_shared = false;                    ///< each block finds new bytes in shared memory
   bool cooperative = false;                     ///< its blocks may wait for each other
   const unsigned short* order = nullptr;        ///< tuner_host::Block::order
   tuner_host::GetAccesses* accesses = nullptr;  ///< switch threads at memory accesses too; null: do not
