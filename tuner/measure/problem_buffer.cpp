@@ -284,9 +284,9 @@ void ProblemBuffer::add(HostBuffers& all, HostBuffer data) const {
 bool ProblemBuffer::choose_poison() {
   for (const unsigned char poison : {unwritten.output, kPoisons[0], kPoisons[1], kPoisons[2], kPoisons[3]}) {
     set_bytes(actual, poison);
-    const Comparison unwritten = compare(Within::tolerance);
+    const Comparison found = compare(Within::tolerance);
     answer().poison = poison;
-    if (unwritten.mismatches == compared_count()) return true;
+    if (found.mismatches == compared_count()) return true;
   }
   // An unwritten element equals at most one of two different poisons.
   answer().poison = kPoisons[0];
