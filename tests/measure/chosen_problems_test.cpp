@@ -64,6 +64,8 @@ TEST_F(ChosenProblems, FindAKernelThatLooksAtOnePointerAndLoadsFromOthers) {
     return scale_kernel<float>(launch);
   };
   EXPECT_THAT(failure(block(32)), HasSubstr("misaligned address on n=1000 offset=1 of c"));
+  spec.buffers.insert(spec.buffers.begin() + 1, testing::buffer("partials", BufferRole::scratch, "float", "n"));
+  EXPECT_THAT(failure(block(32)), HasSubstr("misaligned address on n=1000 offset=1 of c"));
 }
 
 TEST_F(ChosenProblems, AreNotAddedToThoseOfTheKernelFile) {

@@ -235,7 +235,8 @@ std::string ProblemBuffers::why_tried() const {
 bool ProblemBuffers::is_moved(const BufferSpec& buffer) const {
   if (buffer.is_work_space()) return false;
   if (problem_.moved == VerifyProblem::Moved::all) return true;
-  const std::ptrdiff_t at = &buffer - spec_.buffers.data();
+  if (!is_movable(buffer)) return false;
+  const std::ptrdiff_t at = std::count_if(spec_.buffers.data(), &buffer, is_movable);
   return (at % 2 != 0) == (problem_.moved == VerifyProblem::Moved::odd);
 }
 

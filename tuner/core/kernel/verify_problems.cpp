@@ -269,9 +269,6 @@ class OwnChoice {
     if (!contains(all, problem)) all.push_back(std::move(problem));
   }
 
-  static bool is_movable(const BufferSpec& buffer) {
-    return !buffer.is_work_space() && buffer.role != BufferRole::constant && buffer.role != BufferRole::consumed;
-  }
   std::ptrdiff_t movable_buffers() const { return std::ranges::count_if(spec_.buffers, is_movable); }
 
   /// By how many elements pointers may be misaligned; 0: by none.
@@ -432,6 +429,10 @@ bool chooses_sizes(const KernelSpec& spec) {
 }
 
 bool chooses_problems(const KernelSpec& spec) { return chooses_sizes(spec) || !spec.scalars.empty(); }
+
+bool is_movable(const BufferSpec& buffer) {
+  return !buffer.is_work_space() && buffer.role != BufferRole::constant && buffer.role != BufferRole::consumed;
+}
 
 std::size_t elements_of(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) try {
   const Bindings names = bindings(spec, size, limits);

@@ -15,12 +15,14 @@
 
 namespace tuner {
 
+struct BufferSpec;
 struct KernelSpec;
 struct RecordField;
 struct ScalarSpec;
 
 struct VerifyProblem {
-  /// The buffers to which `offset` applies: a kernel may look at one pointer and load from others as well.
+  /// The buffers to which `offset` applies, counted among those that is_movable() says: a kernel may look at one
+  /// pointer and load from others as well.
   enum class Moved { all, even, odd };
 
   ProblemSize size;
@@ -57,6 +59,9 @@ bool chooses_sizes(const KernelSpec& spec);
 
 /// Whether tuner chooses problems or scalars for verifying \p spec, or counts a result for some scalars alone.
 bool chooses_problems(const KernelSpec& spec);
+
+/// Whether calls may pass a misaligned pointer for \p buffer.
+bool is_movable(const BufferSpec& buffer);
 
 /// The elements of all buffers that do not depend on parameters; a very large number if they cannot be counted.
 std::size_t elements_of(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);

@@ -155,7 +155,6 @@ void Contest::settle_finalists() {
   finals_.clear();
   beaten_default_.reset();
   rounds_ = 0;
-  lead_is_open_ = false;
   const double begun = elapsed();
   observer_.on_finalists(entering.size());
   choose_finalist(std::move(entering), begun);
